@@ -66,9 +66,20 @@ const INCOMPLETE = Symbol('incomplete');
 export class CsvParser {
   /**
    * Counts of fields whose quotes are letters: within the field (`closing`: at its end), or around its beginning (`spread`:
-   * over lines, or before a field with a closing one); of quotes behind a backslash; and the first such field.
+   * over lines, or before a field with a closing one); of quotes behind a backslash; and the first such field. `needed` and
+   * `needless`: fields that quotes enclose, by whether they would be divided without; `whole`: the first of the latter.
    */
-  readonly letters = { inside: 0, closing: 0, behind: 0, spread: 0, escaped: 0, first: '' };
+  readonly letters = {
+    inside: 0,
+    closing: 0,
+    behind: 0,
+    spread: 0,
+    escaped: 0,
+    first: '',
+    needed: 0,
+    needless: 0,
+    whole: '',
+  };
   readonly #writing: Writing;
   #text = '';
   #at = 0;
@@ -231,9 +242,19 @@ export class CsvParser {
       }
       const end = this.#pastBlanks(quote + 1);
       if (end === this.#text.length && !this.#isLast) return INCOMPLETE;
-      if (this.#isEnd(end)) return { text: this.#unescaped(text), end, isBare: false };
+      if (this.#isEnd(end)) {
+        this.#countEnclosed(text);
+        return { text: this.#unescaped(text), end, isBare: false };
+      }
       return this.#bare(from, column, 'behind a quote', quote + 1);
     }
+  }
+
+  #countEnclosed(text: string): void {
+    const { delimiter } = this.#writing;
+    const isNeeded = /["\n]/.test(text) || (delimiter !== undefined && text.includes(delimiter));
+    this.letters[isNeeded ? 'needed' : 'needless'] += 1;
+    if (!isNeeded && this.letters.whole === '') this.letters.whole = text;
   }
 
   #isEscaped(quote: number, from: number): boolean {

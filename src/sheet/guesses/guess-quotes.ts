@@ -72,9 +72,24 @@ export async function guessedQuotes(source: SheetSource, options: SheetOptions):
     return isEven
       ? settled('loose', `quotes around a part of a field are letters, ${first}`, false)
       : { options, guesses: [] };
-  return letters.inside > 0
-    ? settled('loose', `quotes within a field are letters, ${first}`, true)
-    : { options, guesses: [] };
+  if (letters.inside === 0) return { options, guesses: [] };
+  const inside = `quotes within a field are letters, ${first}`;
+  if (letters.needless === 0 || letters.needed > 0) return settled('loose', inside, true);
+  // No field needs its quotes, so all may be letters, as in a list of spoken texts.
+  const whole = `those around ${shortened(letters.whole)}`;
+  return /[,;]/.test(parserOf(options).delimiter ?? '')
+    ? settled(
+        'loose',
+        `${inside}, but ${whole} enclose it`,
+        false,
+        or('if all are letters', { quote: 'none' }),
+      )
+    : settled(
+        'none',
+        `${inside}, and so are ${whole}`,
+        false,
+        or('if the latter enclose cells', { quote: 'loose' }),
+      );
 }
 
 async function hasQuotes(source: SheetSource): Promise<boolean> {

@@ -111,6 +111,7 @@ async function isPlainList(
   const { format, delimiter, headerRow, columns } = options;
   if (format !== 'csv' || !name.toLowerCase().endsWith('.txt')) return false;
   if ((delimiter ?? headerRow ?? columns) !== undefined) return false;
+  const bars = new Set<number>();
   let tabs = 0;
   let lines = 0;
   let at = 0;
@@ -124,6 +125,7 @@ async function isPlainList(
     if (lines === 0 && line.split(/[,;\t|]/).some((field) => wanted.has(nameProper(field)))) return false;
     lines += 1;
     if (line.includes('\t')) tabs += 1;
+    bars.add(line.split('|').length - 1);
     const label = LABEL.exec(line);
     const named = nameProper(label?.[1] ?? '');
     if (label !== null && (wanted.has(named) || isSetting(named))) labelled.push(label);
@@ -131,7 +133,16 @@ async function isPlainList(
   }
   if (labelled.length * 4 > lines) throw blocksOf(name, labelled, listed);
   if (headings.ranges !== undefined) throw headedOf(name, headings, listed);
+  const [count = 0] = bars;
+  if (lines > 1 && bars.size === 1 && count > 0) throw barsIn(name, count, listed);
   return tabs * 2 <= lines;
+}
+
+/** E104 for lines such as `wavs/a.wav|Text.|0`, which VITS and Tacotron read, or `a fox | oil`. */
+function barsIn(file: string, count: number, input: string): RunsheetError {
+  const what = `each line has ${count} ${count === 1 ? 'bar' : 'bars'} (|): it may be a row of ${count + 1} cells, or one ${input}`;
+  const row = flagsOf({ delimiter: '|', headerRow: 0 }).flat().map(shellWord).join(' ');
+  return problem('E104', { what, hint: `if it is a row: ${row}; ${listHint(input)}` }, { place: { file } });
 }
 
 const MAX_LINE = 1000;

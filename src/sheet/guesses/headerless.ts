@@ -46,11 +46,12 @@ export function refuseNoHeader(
     letters.filter((_, at) => at !== id),
     valuesOf,
   );
-  // The names are shown before anything is bought, so the longest of equally likely texts will do.
-  const columnOf = (likelyLetters: string | readonly string[]): number =>
-    letters.indexOf(
-      [likelyLetters].flat().toSorted((a, b) => textLength(valuesOf(b)) - textLength(valuesOf(a)))[0] ?? '',
-    );
+  // The first of equally likely texts counts, unless another is much longer: a question shows the others.
+  const columnOf = (likelyLetters: string | readonly string[]): number => {
+    const texts = [likelyLetters].flat();
+    const longest = Math.max(...texts.map((letter) => textLength(valuesOf(letter))));
+    return letters.indexOf(texts.find((letter) => textLength(valuesOf(letter)) * 2 >= longest) ?? '');
+  };
   const inputs = new Map(Object.entries(likely).map(([input, column]) => [columnOf(column), input]));
   throw noHeader(file, value, { inputs, id: id < 0 ? undefined : id }, first.line);
 }

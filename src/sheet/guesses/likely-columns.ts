@@ -12,7 +12,7 @@ import {
   numberedLike,
   sharedWords,
 } from './input-names.ts';
-import { fits, isMedia, isRepeating, textLength } from './sample.ts';
+import { areSentences, fits, isMedia, isRepeating, textLength } from './sample.ts';
 
 /** Names of columns that name rows, and others that mostly do. */
 const KEYS = ['sku', 'id', 'key', 'article', 'name', 'filename'] as const;
@@ -81,12 +81,6 @@ function spokenAmong(
     return second === undefined || lengthOf(first) >= 2 * lengthOf(second) ? first : candidates;
   return candidates.length > 1 ? candidates : candidates[0];
 }
-
-/** Whether most values end as a sentence does. */
-const areSentences = (values: readonly string[]): boolean =>
-  values.filter((text) => SENTENCE_END.test(text)).length * 2 > values.length;
-
-const SENTENCE_END = /[.!?…。．！？؟।]["'”’»」』)\]]*\s*$/u;
 
 /** Length in letters; shorter texts are names and words. */
 const MIN_TEXT = 15;

@@ -11,6 +11,7 @@ import { midjourneyColumns } from './midjourney-columns.ts';
 import { keysIn, likelyColumns } from './likely-columns.ts';
 import { type SampledRows, valuesAt } from './sample.ts';
 import { sharedColumns } from './shared-columns.ts';
+import { namelessUnsent } from './nameless-columns.ts';
 import { sentAsWritten, settingsUnsent } from './unsent-settings.ts';
 import { noHeader, valueAmong } from './headerless.ts';
 import { ownColumns } from '../result-columns.ts';
@@ -86,7 +87,10 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   const unasked = data.filter((name) => !isAskedAbout(name, questions));
   const midjourney = midjourneyColumns({ options, free, idle: unasked, valuesOf });
   const idle = unasked.filter((name) => !midjourney.about.includes(name));
-  const unsent = settingsUnsent(idle, inputTypes, valuesOf);
+  const unsent = [
+    ...settingsUnsent(idle, inputTypes, valuesOf),
+    ...namelessUnsent(idle, options, inputTypes, valuesOf),
+  ];
   const open = idle.filter((name) => !isSurplus(placeOf(name)) && !isAskedAbout(name, unsent));
   const written = sentAsWritten({ ...options.map, ...map }, { free, data, options, inputTypes, valuesOf });
   return {

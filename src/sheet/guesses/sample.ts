@@ -88,6 +88,12 @@ export function textLength(values: readonly string[]): number {
   return values.reduce((sum, text) => sum + Math.min(text.length, 200), 0) / values.length;
 }
 
+/** Whether most values end as a sentence does. */
+export const areSentences = (values: readonly string[]): boolean =>
+  values.filter((text) => SENTENCE_END.test(text)).length * 2 > values.length;
+
+const SENTENCE_END = /[.!?…。．！？؟।]["'”’»」』)\]]*\s*$/u;
+
 /** The input for the lines of a list: the only required text, or the prompt. */
 export function listInput(inputTypes: readonly InputType[] | undefined): string | undefined {
   const texts = inputTypes?.filter((type) => kindOf(type.type) === 'string' && !isMedia(type)) ?? [];

@@ -91,7 +91,7 @@ describe('a sheet as people have it', () => {
     });
     const json = '[{"product":"fox","size":7},{"product":"owl"}]';
     const options = { format: 'json', set: { prompt: '{product} {size}' } } as const;
-    expect((await read('a.json', json, options)).rows).toEqual(['{"prompt":"fox 7"}', '{"prompt":"owl "}']);
+    expect((await read('a.json', json, options)).rows).toEqual(['{"prompt":"fox 7"}', '{"prompt":"owl"}']);
   });
 
   it('is refused if a text of the user names a column that it does not have', async () => {

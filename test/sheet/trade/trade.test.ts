@@ -1,6 +1,7 @@
 // Texts that programs of the trade write: read as tables, or refused by their name.
 
 import { describe, expect, it } from 'vitest';
+import type { RunsheetError } from '../../../src/errors/error.ts';
 import { formatOf } from '../../../src/sheet/recognized-format.ts';
 import { a1111Row } from '../../../src/sheet/trade/a1111.ts';
 import { midjourneyCells } from '../../../src/sheet/trade/midjourney.ts';
@@ -269,6 +270,73 @@ describe('tags of subtitles', () => {
   it('are sent with --tags send', async () => {
     const { rows } = await read('a.vtt', vtt, { tags: 'send' }, { inputTypes });
     expect(rows[1]).toBe('2 {"text":"{\\\\an8}<v.loud Hans><c.red>Yes.</c>"}');
+  });
+});
+
+describe('lists of voices', () => {
+  const inputTypes = [...TTS, input('voice', 'string')];
+  const reading = { inputTypes };
+  const rows = { delimiter: '|', headerRow: 0 } as const;
+
+  it('with bars in each line of a .txt are rows or texts, which only their owner knows', async () => {
+    const vits = 'wavs/a.wav|The kettle hums.|0\nwavs/b.wav|Rain came early.|0\n';
+    await expect(read('train.txt', vits, {}, reading)).rejects.toMatchObject({
+      code: 'E104',
+      hint: "if it is a row: --delimiter '|' --header-row none; if each line is one text: --delimiter none --columns text --header-row none",
+    });
+    const asRows = await read('train.txt', vits, { ...rows, columns: ['A', 'text'] }, reading);
+    expect(asRows.rows).toEqual(['{"text":"The kettle hums."}', '{"text":"Rain came early."}']);
+    expect(asRows.guesses).toEqual([
+      '? column "A" is not sent, such as "wavs/a.wav" (--drop A)',
+      '? column "column C" is not sent, such as "0"; to send it: --map \'speed=column C\' (--drop \'column C\')',
+    ]);
+  });
+
+  it.each([
+    ['Printing, in 1455.', 'Printing, in fourteen fifty-five.'],
+    ['Printing, in fourteen fifty-five.', 'Printing, in 1455.'],
+  ])('with a text and its other form are proposed with the first: %s', async (first, second) => {
+    const text = `LJ-01|${first}|${second}\nLJ-02|It was new.|It was new.\n`;
+    const error = (await read('a.csv', text, {}, reading).catch(
+      (refusal: unknown) => refusal,
+    )) as RunsheetError;
+    expect(error).toMatchObject({
+      code: 'E104',
+      correction: {
+        add: [
+          ['--header-row', 'none'],
+          ['--columns', 'id,text'],
+        ],
+      },
+    });
+    const { guesses } = await read('a.csv', text, { ...rows, columns: ['id', 'text'] }, reading);
+    expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([
+      `? column "column C" is not sent, such as "${second}"; to send it instead: --map 'text=column C' --drop text (--drop 'column C')`,
+    ]);
+  });
+
+  it('with a third column of voices are asked about it', async () => {
+    const text = 'a_1|Hello there.|anna\na_2|Who is it?|hans\n';
+    const { guesses } = await read('a.csv', text, { ...rows, columns: ['id', 'text'] }, reading);
+    expect(guesses).toContain(
+      '? column "column C" is not sent, such as "anna"; to send it: --map \'voice=column C\' (--drop \'column C\')',
+    );
+  });
+
+  it('lose no quotes around a text while quotes within another are letters', async () => {
+    const text = 'id|text\n1|"Why?"\n2|He said "no" to it.\n';
+    const bars = await read('a.csv', text, {}, reading);
+    expect(bars.rows).toEqual(['1 {"text":"\\"Why?\\""}', '2 {"text":"He said \\"no\\" to it."}']);
+    expect(bars.guesses).toContain(
+      '? quotes within a field are letters, such as He said "no" to it., and so are those around Why?; if the latter enclose cells: --quote loose (--quote none)',
+    );
+    const commas = await read('a.csv', text.replaceAll('|', ','), {}, reading);
+    expect(commas.rows[0]).toBe('1 {"text":"Why?"}');
+    expect(commas.guesses).toContain(
+      '? quotes within a field are letters, such as He said "no" to it., but those around Why? enclose it; if all are letters: --quote none (--quote loose)',
+    );
+    const needed = await read('a.csv', `${text}3|"a|b"\n`, {}, reading);
+    expect(needed.guesses.filter((guess) => guess.startsWith('?'))).toEqual([]);
   });
 });
 
