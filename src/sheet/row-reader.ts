@@ -125,9 +125,7 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
     return undefined;
   }
   const isText = record.members === undefined || !isOwn(record, index);
-  // A program may send an empty text, unless the deployment requires one.
-  const isBlank = isEmpty(cell, isText || feed.type?.required === true);
-  if (!isLinked && (isBlank || isNothing(plan, cell))) {
+  if (!isLinked && (isEmpty(cell, isText || feed.type?.required === true) || isNothing(plan, cell))) {
     if (feed.type?.required) wrong.push(emptyCell(look, feed, index));
     return undefined;
   }
@@ -352,7 +350,7 @@ function unreadable({ file }: ColumnMapping, fault: RecordFault, row: number): R
   return { inputs: '{}', gpu: undefined, key: undefined, wrong };
 }
 
-/** Whether the value is omitted: an empty or blank CSV cell, null or a missing member in JSON. */
+/** Whether the value is omitted: an empty or blank CSV cell, null or a missing member in JSON, or a blank text if one is required. */
 const isEmpty = (cell: unknown, isText: boolean): boolean =>
   cell === undefined || cell === null || (isText && typeof cell === 'string' && BLANK.test(cell));
 
