@@ -14,6 +14,7 @@ const WHOLE = [
   'test/errors/*.long.test.ts',
   'test/applications/*.long.test.ts',
   'test/comfy/own-gpus.long.test.ts',
+  'test/programs/*.long.test.ts',
   'test/package{,.long}.test.ts',
   'test/temporal/spare-stack.long.test.ts',
 ];
