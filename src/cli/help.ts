@@ -9,7 +9,7 @@ const COLUMN = 28;
 const MANY_FLAGS = 25;
 
 const FIRST: Readonly<Record<string, readonly string[]>> = {
-  'What runs': ['deployment', 'local', 'workflow', 'comfyui', 'program'],
+  'What runs': ['deployment', 'local', 'workflow', 'comfyui', 'program', 'model'],
   'The sheet': ['map', 'set', 'where', 'grid', 'repeat', 'key', 'limit'],
   'Speed and money': ['concurrency', 'gpu', 'maxCost', 'failAfter', 'retries'],
   'The batch': ['reuse', 'again', 'notify', 'out'],

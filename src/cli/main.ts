@@ -33,7 +33,7 @@ export async function main(args: readonly string[]): Promise<void> {
 /** Whether to start servers before the sheet is read: the proposal asks one of them. */
 const startsServers = (args: readonly string[]): boolean =>
   ['run', 'submit'].includes(args[0] ?? '') &&
-  args.some((word) => /^--(local|comfyui|program)\b/.test(word)) &&
+  args.some((word) => /^--(local|comfyui|program|model)\b/.test(word)) &&
   !args.some((word) => ['--help', '-h'].includes(word));
 
 /** The disk behind a redirected stdout may be full. */

@@ -8,7 +8,9 @@ export type UnusableServer =
   | 'certificate'
   | 'speaks-http'
   | 'speaks-https'
-  | 'comfy-api';
+  | 'comfy-api'
+  | 'vendor'
+  | 'vendor-key';
 
 type ServerHintFacts = { readonly url: string; readonly reason: string; readonly why?: UnusableServer };
 
@@ -41,6 +43,11 @@ const TEXTS: Readonly<
   'comfy-api': ({ url, reason }) => [
     `${url} is a Comfy API and no ComfyUI: ${reason}`,
     `give it as one, with the file of its key if it wants one: --comfy-api ${shellWord(url)} --comfy-api-key-file key.txt`,
+  ],
+  vendor: ({ url, reason }) => [`${url} does not answer: ${reason}`, 'repeat the command later'],
+  'vendor-key': ({ url, reason }) => [
+    `${url} refuses the key: ${reason}`,
+    'write the key alone into a file, and add: --key-file key.txt',
   ],
 };
 

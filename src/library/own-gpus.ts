@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { EXIT, problem, RunsheetError } from '../errors/error.ts';
 import { jsonIn } from '../errors/outside-text.ts';
 import { definedOnly } from '../options/defined-only.ts';
-import { SERVER_KINDS, type ServerKind } from '../options/server-kind.ts';
+import { SERVER_KINDS, VENDOR_FACTS, type ServerKind, type Vendor } from '../options/server-kind.ts';
 import { callSignal } from '../host/call-signal.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { LOCAL, localService } from '../service-client/local-address.ts';
@@ -41,8 +41,22 @@ export type GivenGpus = {
   }[];
   /** Programs that run once for each row on GPUs of this machine. */
   readonly programs?: readonly GivenProgram[];
+  /** Hosted models. */
+  readonly models?: readonly GivenModel[];
   /** The numbers of these GPUs (default: all that nvidia-smi lists, else `0`). */
   readonly gpus?: readonly string[];
+};
+
+type GivenModel = {
+  readonly vendor: Vendor;
+  /** As the vendor names it: `owner/name`. */
+  readonly model: string;
+  /** The name of the deployment (default: the last part of the model's name). */
+  readonly name?: string;
+  /** A file with the key alone (default: the variable that the vendor's own programs read). */
+  readonly keyFile?: string;
+  /** When a run times out (default: an hour). */
+  readonly runTimeoutSeconds?: number;
 };
 
 type GivenProgram = {
@@ -112,9 +126,10 @@ const seatAt = (gpu: string) => ({ url: `gpu:${gpu}`, kind: 'gpu' }) as const;
 
 /** Keeps the programs in the state folder, because a request to the run service names them by id only. */
 export async function withNamedPrograms(
-  { programs = [], gpus, ...given }: GivenGpus & { readonly keeps?: boolean },
+  { programs = [], models = [], gpus, ...more }: GivenGpus & { readonly keeps?: boolean },
   { home, environment }: Pick<Config, 'home' | 'environment'>,
 ): Promise<object> {
+  const given = withVendors(more, models, environment);
   if (programs.length === 0) return given;
   const { keepProgram, nameProgram, programsIn } = await import('../host/named-program.ts');
   const seats = (gpus ?? (await gpusHere())).map(seatAt);
@@ -129,6 +144,35 @@ export async function withNamedPrograms(
   }));
   return { ...given, servers: [...given.servers, ...seats], programs: named };
 }
+
+/** A model needs the account at its vendor, which counts as a server. */
+function withVendors(
+  given: Pick<GivenGpus, 'servers' | 'workflows'>,
+  models: readonly GivenModel[],
+  environment: Config['environment'],
+) {
+  if (models.length === 0) return given;
+  const accounts = models.map(({ vendor, keyFile }) => {
+    const { url, variable } = VENDOR_FACTS[vendor];
+    const key = environment[variable];
+    if (keyFile === undefined && !key)
+      throw problem('E602', {
+        what: `${vendor} needs your key`,
+        hint: `write it into a file and add: --key-file key.txt; or set ${variable}`,
+      });
+    const address = environment[`RUNSHEET_${vendor.toUpperCase()}_URL`] || url;
+    return { url: address, kind: vendor, ...(keyFile === undefined ? { key } : { headersFile: keyFile }) };
+  });
+  const named = models.map(({ vendor, model, name = nameOf(model), runTimeoutSeconds }) => ({
+    vendor,
+    model,
+    name,
+    ...(runTimeoutSeconds !== undefined && { runTimeoutSeconds }),
+  }));
+  return { ...given, servers: [...given.servers, ...accounts], models: named };
+}
+
+const nameOf = (model: string): string => model.replace(/:.*$/s, '').split('/').at(-1) || model;
 
 /** The numbers of this machine's GPUs; one seat if no driver lists any. */
 async function gpusHere(): Promise<readonly string[]> {

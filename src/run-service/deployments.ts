@@ -72,6 +72,8 @@ export type Deployment = Pick<
   readonly servers?: readonly { readonly url: string; readonly gpu: string | null }[];
   /** Whether the user's own GPUs execute the runs. */
   readonly isReal?: true;
+  /** Whether a vendor bills the runs, at a price that is not known here. */
+  readonly isBilled?: true;
 };
 
 function byGpu<V>(value: (gpu: Gpu) => V): Record<Gpu, V> {

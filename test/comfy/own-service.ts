@@ -162,6 +162,13 @@ export class OwnService implements AsyncDisposable {
     return this.deployment;
   }
 
+  /** Adds whatever a command may give, and remembers its deployment. */
+  async addAny(body: object): Promise<string> {
+    const { deployments } = await this.service.addGpus(body);
+    this.deployment = deployments[0]?.id ?? '';
+    return this.deployment;
+  }
+
   get service(): LocalService {
     if (this.#service === undefined) throw new Error('the service is closed');
     return this.#service;

@@ -3,7 +3,8 @@
 import { definedOnly } from '../../options/defined-only.ts';
 import { loadConfig, type Config } from '../../host/config.ts';
 import { isWebAddress, namedServer } from '../../host/web-address.ts';
-import { problem, type RunsheetError } from '../../errors/error.ts';
+import { list, problem, type RunsheetError } from '../../errors/error.ts';
+import { isVendor, VENDORS } from '../../options/server-kind.ts';
 import type { Excludes } from '../../options/excludes.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { flagOf } from '../../options/written-options.ts';
@@ -98,6 +99,14 @@ const EXCLUDES: readonly Excludes[] = [
     hint: 'a batch keeps its program: leave out --program',
   },
   {
+    both: ['model', 'deployment'],
+    hint: '--model makes a deployment of the model; -d names one that exists',
+  },
+  {
+    both: ['model', 'into'],
+    hint: 'a batch keeps its model: leave out --model',
+  },
+  {
     both: ['local', 'api'],
     ofValues: (_, api) => api === 'v1',
     why: 'the local run service of --local speaks V2',
@@ -134,8 +143,8 @@ const EXCLUDES: readonly Excludes[] = [
 export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void> {
   const flagValues = givenOf(flags);
   refuseBoth(flags, flagOf, EXCLUDES);
-  const { deployment, into, workflow, program } = flags;
-  if ([deployment, into, workflow, program].every((flag) => flag === undefined))
+  const { deployment, into, workflow, program, model } = flags;
+  if ([deployment, into, workflow, program, model].every((flag) => flag === undefined))
     throw noDeployment(flags.local);
   refuseBoth(flagValues, flagOf);
   const { ladder } = sheetOptionsOf(flagValues);
@@ -215,13 +224,19 @@ export type ServersOfBatch = { readonly servers?: readonly string[] };
 
 type GivenServers = Pick<
   OwnFlags,
-  'comfyui' | 'comfyuiHeaders' | 'comfyApi' | 'comfyApiKeyFile' | 'program' | 'gpus'
+  'comfyui' | 'comfyuiHeaders' | 'comfyApi' | 'comfyApiKeyFile' | 'program' | 'gpus' | 'model' | 'keyFile'
 > & {
   readonly workflow?: string | readonly string[];
 };
 
-export const namesGpus = ({ workflow = [], comfyui = [], comfyApi = [], program }: GivenServers): boolean =>
-  workflow.length + comfyui.length + comfyApi.length > 0 || program !== undefined;
+export const namesGpus = ({
+  workflow = [],
+  comfyui = [],
+  comfyApi = [],
+  program,
+  model,
+}: GivenServers): boolean =>
+  workflow.length + comfyui.length + comfyApi.length > 0 || (program ?? model) !== undefined;
 
 /** Throws E602 for flags that exclude each other, and the fault of an unreadable file. */
 export function gpusOf(flags: GivenServers): GivenGpus {
@@ -234,18 +249,26 @@ export function gpusOf(flags: GivenServers): GivenGpus {
     ],
     workflows: [workflow].flat().map(workflowIn),
     ...programOf(flags),
+    ...modelOf(flags),
   };
 }
 
-function refuseMixed({ workflow = [], comfyui = [], comfyApi = [], program, gpus }: GivenServers): void {
+function refuseMixed(flags: GivenServers): void {
+  const { workflow = [], comfyui = [], comfyApi = [], program, gpus, model, keyFile } = flags;
+  if (model === undefined && keyFile !== undefined)
+    throw problem('E602', {
+      what: '--key-file needs --model',
+      hint: 'for a Comfy API: --comfy-api-key-file; for a run service: RUNSHEET_API_KEY_FILE',
+    });
   if (program === undefined && gpus !== undefined)
     throw problem('E602', {
       what: '--gpus needs --program',
       hint: "name what runs there: --program 'python generate.py'",
     });
-  if (program !== undefined && workflow.length + comfyui.length + comfyApi.length > 0)
+  const named = [program, model, workflow.length + comfyui.length + comfyApi.length || undefined];
+  if (named.filter((each) => each !== undefined).length > 1)
     throw problem('E602', {
-      what: '--program and a ComfyUI exclude each other: a batch has one deployment',
+      what: '--program, --model and a ComfyUI exclude each other: a batch has one deployment',
       hint: 'make two batches',
     });
 }
@@ -255,6 +278,16 @@ const programOf = ({ program, gpus }: GivenServers): Pick<GivenGpus, 'programs' 
   program === undefined
     ? {}
     : { programs: [{ command: program }], ...(gpus !== undefined && { gpus: gpusIn(gpus) }) };
+
+function modelOf({ model: text, keyFile }: GivenServers): Pick<GivenGpus, 'models'> {
+  if (text === undefined) return {};
+  const [, vendor = '', model = ''] = /^([a-z-]+):(.+)$/s.exec(text) ?? [];
+  if (isVendor(vendor)) return { models: [{ vendor, model, ...(keyFile && { keyFile: resolve(keyFile) }) }] };
+  throw problem('E602', {
+    what: `--model ${text} names no vendor that runsheet knows`,
+    hint: `they are ${list(VENDORS)}: --model replicate:owner/name`,
+  });
+}
 
 const MAX_GPUS = 64;
 

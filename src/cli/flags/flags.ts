@@ -207,6 +207,13 @@ export const ownFlags = inGroup('your own GPUs', {
       "run this program once for each row, such as 'python generate.py': it reads the inputs as JSON on stdin and writes files into the folder where it starts (docs/programs.md)",
     ),
   ),
+  model: optional(
+    textFlag(
+      'vendor:model',
+      'run this hosted model, such as replicate:black-forest-labs/flux-schnell; its key comes from --key-file, or from the variable that the vendor names (docs/where-rows-run.md)',
+    ),
+  ),
+  keyFile: optional(textFlag('file', 'with --model, a file with your key at the vendor alone')),
   gpus: optional(
     textFlag(
       'n|ids',

@@ -81,7 +81,14 @@ export const WHEN: Readonly<Record<string, Parameter>> = Object.fromEntries(
 );
 
 /** Flags whose value is a path, with an optional `name=` before it. */
-const PATHS: ReadonlySet<string> = new Set(['out', 'pick', 'workflow', 'comfyuiHeaders', 'comfyApiKeyFile']);
+const PATHS: ReadonlySet<string> = new Set([
+  'out',
+  'pick',
+  'workflow',
+  'comfyuiHeaders',
+  'comfyApiKeyFile',
+  'keyFile',
+]);
 
 export const snake = (flag: string): string =>
   flag.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

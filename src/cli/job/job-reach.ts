@@ -112,6 +112,8 @@ function reachOfFlags(folder: string, flags: WrittenFlags): readonly string[] {
     ...values('--out').flatMap((out) => (isOutside(folder, out) ? [`writes batches to ${out}`] : [])),
     ...reachOfServers(values('--comfyui'), values('--comfyui-headers'), 'headers'),
     ...reachOfServers(values('--comfy-api'), values('--comfy-api-key-file'), 'key'),
+    ...values('--model').map((model) => `spends money for ${model} with your key`),
+    ...values('--key-file').map((file) => `sends the key in ${file} to the vendor of the model`),
     ...values('--notify').flatMap(notified),
   ].map(terminalLine);
 }

@@ -4,6 +4,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { DEFAULT_PRICES } from '../../options/gpu.ts';
+import { isVendor } from '../../options/server-kind.ts';
 import {
   deploymentPathSchema,
   deploymentQuerySchema,
@@ -62,7 +63,12 @@ const describedAt = ({ gpus }: Service, id: string, servers?: readonly string[])
 
 /** Own GPUs cost nothing here, and may have the same names as simulated ones. */
 function pricesOf({ gpus }: Service, deployment: Deployment | undefined): Readonly<Record<string, number>> {
-  const own = gpus.executor.servers.map(({ gpu }) => gpu).filter((gpu) => gpu !== '');
+  // An unknown price is never 0.
+  if (deployment?.isBilled === true) return {};
+  const own = gpus.executor.servers
+    .filter(({ backend }) => !isVendor(backend.kind))
+    .map(({ gpu }) => gpu)
+    .filter((gpu) => gpu !== '');
   const free = (names: readonly string[]): Readonly<Record<string, number>> =>
     Object.fromEntries(names.map((name) => [name, 0]));
   if (deployment?.isReal === true) return free([...Object.keys(DEFAULT_PRICES), ...own]);

@@ -201,7 +201,8 @@ export type Listening = {
  * The guarantee of a server for a run whose request or whose server was lost. repetition.ts decides by it
  * alone what is sent or executed again.
  *
- *   asked            the server shows every run that it holds: a run that it does not show is sent again
+ *   asked            the server shows every run that it holds: a run that it does not show is sent again. `isSlow`: a run may
+ *                    take a while to show; `forMs`: how long it is shown
  *   same-key         repeating a key buys nothing for `ms`: until then the run is sent again, later never. `provesAbsence`: if the
  *                    key is used up, the server shows whether a job came of it
  *   told-or-unknown  only the server's messages reveal the run: it is never sent again, and unknown if none came within `boundMs`
@@ -211,7 +212,7 @@ export type Listening = {
  * again, with a line in its log, or has an unknown end.
  */
 export type Guarantee = { readonly gone: 'again' | 'unknown' } & (
-  | { readonly lost: 'asked' }
+  | { readonly lost: 'asked'; readonly isSlow?: true; readonly forMs?: number }
   | { readonly lost: 'same-key'; readonly ms: number; readonly provesAbsence: boolean }
   | { readonly lost: 'told-or-unknown'; readonly boundMs: number }
   | { readonly lost: 'again' }
@@ -227,6 +228,13 @@ export type Seats =
   | { readonly kind: 'grown'; readonly first: number }
   | { readonly kind: 'ahead' };
 
+type DescribedModel = {
+  /** The name that later always means the same. */
+  readonly model: string;
+  readonly schema?: unknown;
+  readonly document?: unknown;
+};
+
 export type Backend = {
   readonly kind: ServerKind;
   /** Read again for each use, because the server may have become better known. */
@@ -236,6 +244,8 @@ export type Backend = {
   readonly isPolled?: true;
   /** The server may refuse every run (key, credits), so its first run is tried alone. */
   readonly mayBlock?: true;
+  /** The model of this name as it will run, and the JSON Schema of its inputs within its document. */
+  model?(name: string): Promise<DescribedModel>;
   /** Why no run of it may be sent here until a person changes something; undefined if it may. */
   misfit?(target: TaskTarget): string | undefined;
   /** Whatever the server stores of a run is no longer needed. */

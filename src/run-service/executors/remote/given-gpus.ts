@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { isWebAddress, withScheme } from '../../../host/web-address.ts';
-import { SERVER_KINDS } from '../../../options/server-kind.ts';
+import { SERVER_KINDS, VENDORS } from '../../../options/server-kind.ts';
 import { isSeat } from './server-address.ts';
 import { RUN_TIMEOUT_SECONDS } from './workflow.ts';
 
@@ -18,6 +18,8 @@ export const givenGpusSchema = z.strictObject({
         /** The name of the GPU (default: the name that the server reports). */
         gpu: z.string().min(1).max(60).optional(),
         headersFile: z.string().optional(),
+        /** A key that is not stored, from the environment of a command. */
+        key: z.string().optional(),
         /** How many runs the server executes at the same time (default: decided by its kind). */
         seats: z.int().min(1).max(1_000).optional(),
       }),
@@ -48,9 +50,21 @@ export const givenGpusSchema = z.strictObject({
       }),
     )
     .default([]),
+  models: z
+    .array(
+      z.strictObject({
+        vendor: z.enum(VENDORS),
+        /** As the vendor names it: `owner/name`. */
+        model: z.string().min(1).max(300),
+        name: z.string().min(1).max(100),
+        runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),
+      }),
+    )
+    .default([]),
   /** false: the servers and workflows are only inspected for a plan, and nothing is stored. */
   keeps: z.boolean().default(true),
 });
 
 export type GivenWorkflow = z.output<typeof givenGpusSchema>['workflows'][number];
+export type GivenModel = z.output<typeof givenGpusSchema>['models'][number];
 export type GivenProgram = z.output<typeof givenGpusSchema>['programs'][number];

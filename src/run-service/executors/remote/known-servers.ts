@@ -7,6 +7,7 @@ import { errorMessage, problem, type RunsheetError } from '../../../errors/error
 import { withScheme } from '../../../host/web-address.ts';
 import { identityOf } from '../../../host/service-address.ts';
 import { plural } from '../../../options/number-text.ts';
+import { isVendor } from '../../../options/server-kind.ts';
 import type { Database, ServerRow } from '../../database.ts';
 import { stateIn } from './assigned-run.ts';
 import { Unreachable, type Backend } from './backend.ts';
@@ -211,9 +212,12 @@ export class KnownServers {
   }
 
   /** A server is named after its host, or after its whole address if another server has that host. */
-  #open({ url, gpu }: ServerRow, { backend, settings }: Pick<OpenedServer, 'backend' | 'settings'>): void {
+  #open(
+    { url, kind, gpu }: ServerRow,
+    { backend, settings }: Pick<OpenedServer, 'backend' | 'settings'>,
+  ): void {
     const executor = this.#world.executor();
-    const host = isSeat(url) ? `GPU ${url.slice('gpu:'.length)}` : new URL(url).host;
+    const host = nameOf(kind, url);
     const isTaken = executor.servers.some(({ name }) => name === host);
     this.#backends.set(url, backend);
     this.#settings.set(url, settings);
@@ -231,6 +235,11 @@ export class KnownServers {
     }
   }
 }
+
+const nameOf = (kind: ServerRow['kind'], url: string): string => {
+  if (isSeat(url)) return `GPU ${url.slice('gpu:'.length)}`;
+  return isVendor(kind) ? kind : new URL(url).host;
+};
 
 const answerOf = (backend: Backend) =>
   backend.describe().catch((error: unknown) => {

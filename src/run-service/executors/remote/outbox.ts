@@ -203,6 +203,7 @@ export class Outbox {
       absentForMs: absentSince === undefined ? undefined : performance.now() - absentSince,
       askedForMs: now - (state.askedMs ?? state.placedMs ?? now),
       lateMs: this.#timing.lateMs,
+      settledMs: this.#timing.settledMs,
     });
     if (next.kind === 'end-unknown') this.#sender.ends.unknown(assigned, next.reason);
     if (next.kind === 'failed') this.#sender.ends.failed(assigned, `${this.#sender.name} ${next.reason}`);

@@ -11,7 +11,7 @@ import { keepSecret } from '../../../errors/redact.ts';
 import { openDownloads } from '../../../service-client/download.ts';
 import type { Database } from '../../database.ts';
 import type { Deployment } from '../../deployments.ts';
-import { Unreachable, type PutFile } from './backend.ts';
+import { Unreachable, type Backend, type PutFile } from './backend.ts';
 import { KnownServers, type TriedServer } from './known-servers.ts';
 import { classesAt } from './able-servers.ts';
 import { withAbsentFiles } from './default-files.ts';
@@ -19,6 +19,7 @@ import { givenGpusSchema, type GivenProgram, type GivenWorkflow } from './given-
 import { pathOf } from './naming/values.ts';
 import { openProgramSeat } from './program/program-seat.ts';
 import { programTask } from './program/program-task.ts';
+import { modelTask } from './vendors/model-task.ts';
 import { Remote } from './remote.ts';
 import type { RemoteWorld } from './remote-world.ts';
 import { offeredInputs } from './filled-workflow.ts';
@@ -109,7 +110,7 @@ export class OwnGpus {
    * new.
    */
   async add(body: unknown): Promise<AddedGpus> {
-    const { servers, workflows, programs, keeps } = givenGpusSchema.parse(body);
+    const { servers, workflows, programs, models, keeps } = givenGpusSchema.parse(body);
     const tried: TriedServer[] = [];
     for (const server of servers) tried.push(await this.known.take(server, tried));
     const [fault] = tried.flatMap((server) => server.fault ?? []);
@@ -139,6 +140,8 @@ export class OwnGpus {
         });
       }
       made.push(...programs.map((program) => ({ task: this.#program(program), notes: [] })));
+      for (const model of models)
+        made.push({ task: await modelTask(model, this.#backendsOf(tried)), notes: [] });
     } finally {
       if (!keeps) await Promise.all(tried.map(({ drop }) => drop()));
     }
@@ -158,9 +161,7 @@ export class OwnGpus {
     nodes: Nodes,
     tried: readonly TriedServer[],
   ): Promise<readonly [workflow: Workflow, doubts: readonly string[]]> {
-    const { backends: knownBackends } = this.known;
-    const triedBackends = tried.map(({ url, backend }) => knownBackends.get(url) ?? backend);
-    const backends = triedBackends.length > 0 ? triedBackends : [...knownBackends.values()];
+    const backends = this.#backendsOf(tried);
     const answers = await Promise.allSettled(backends.map((backend) => classesAt(backend, nodes)));
     const stocks = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     let first: unknown = answers.find((answer) => answer.status === 'rejected')?.reason;
@@ -179,7 +180,7 @@ export class OwnGpus {
       first instanceof Unreachable && this.executor.task(workflowOf(name, nodes, undefined, inputs).id);
     if (before && isGraph(before)) return [before, []];
     if (first instanceof Unreachable)
-      throw problem('E614', { url: [...knownBackends.keys()].join(', '), reason: first.message });
+      throw problem('E614', { url: [...this.known.backends.keys()].join(', '), reason: first.message });
     throw (
       first ??
       problem('E602', {
@@ -187,6 +188,13 @@ export class OwnGpus {
         hint: 'name one: --comfyui http://127.0.0.1:8188',
       })
     );
+  }
+
+  /** The servers of a command, or all known ones if it names none. */
+  #backendsOf(tried: readonly TriedServer[]): readonly Backend[] {
+    const { backends } = this.known;
+    const own = tried.map(({ url, backend }) => backends.get(url) ?? backend);
+    return own.length > 0 ? own : [...backends.values()];
   }
 
   #program({ id, secrets }: GivenProgram): Task {
@@ -235,6 +243,7 @@ export class OwnGpus {
       id,
       name,
       isReal: true,
+      ...(task.kind === 'model' && { isBilled: true as const }),
       // Getters, because the list of servers may grow.
       get gpu() {
         return servers()[0]?.gpu ?? 'GPU';

@@ -31,6 +31,8 @@ export type LostAnswer = {
   readonly askedForMs: number;
   /** How long a request whose answer was lost may still arrive. */
   readonly lateMs: number;
+  /** The same for a server that is slow to show its runs. */
+  readonly settledMs: number;
 };
 
 /** After this many failures without a sign of the run, the request itself is what the server cannot bear. */
@@ -39,7 +41,7 @@ const MAX_UNCLEAR = 10;
 /** Decides about a request that was answered unclearly or not at all, while the server does not show the run. */
 export function afterLostAnswer(
   guarantee: Guarantee,
-  { unclear, reason, absentForMs, askedForMs, lateMs }: LostAnswer,
+  { unclear, reason, absentForMs, askedForMs, lateMs, settledMs }: LostAnswer,
 ): { readonly kind: 'wait' } | { readonly kind: 'send' } | EndDecision {
   const unknown = {
     kind: 'end-unknown',
@@ -51,7 +53,10 @@ export function afterLostAnswer(
   if (unclear >= MAX_UNCLEAR)
     return guarantee.gone === 'unknown' ? unknown : { kind: 'failed', reason: `never took it: ${reason}` };
   if (guarantee.lost === 'same-key' && askedForMs >= guarantee.ms) return unknown;
-  const isDue = guarantee.lost === 'again' || (absentForMs !== undefined && absentForMs >= lateMs);
+  if (guarantee.lost === 'asked' && askedForMs >= (guarantee.forMs ?? Number.POSITIVE_INFINITY))
+    return unknown;
+  const showsMs = guarantee.lost === 'asked' && guarantee.isSlow === true ? settledMs : lateMs;
+  const isDue = guarantee.lost === 'again' || (absentForMs !== undefined && absentForMs >= showsMs);
   return { kind: isDue ? 'send' : 'wait' };
 }
 

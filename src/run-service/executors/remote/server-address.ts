@@ -4,14 +4,18 @@ import { errorMessage, problem } from '../../../errors/error.ts';
 import { keepSecret } from '../../../errors/redact.ts';
 import { readPlainFile } from '../../../host/plain-file.ts';
 import type { ServerRow } from '../../database.ts';
+import { isVendor, VENDOR_FACTS } from '../../../options/server-kind.ts';
 import type { Backend } from './backend.ts';
 import { openComfyApi } from './comfy-api.ts';
 import { openComfyui } from './comfyui.ts';
+import { openReplicate } from './vendors/replicate.ts';
 
 export type GivenServer = {
   readonly url: string;
   readonly kind?: ServerRow['kind'] | undefined;
   readonly headersFile?: string | null | undefined;
+  /** The key itself, which is not stored. */
+  readonly key?: string | undefined;
   readonly seats?: number | null | undefined;
 };
 
@@ -32,17 +36,19 @@ const SEAT = /^gpu:(\d+)$/;
 export const isSeat = (address: string): boolean => SEAT.test(address);
 
 export function openServer(
-  { url: address, kind, headersFile, seats }: GivenServer,
+  { url: address, kind = 'comfyui', headersFile, key, seats }: GivenServer,
   openSeat: OpenSeat = noSeat,
 ): OpenedServer {
   const [, gpu] = SEAT.exec(address) ?? [];
   if (gpu !== undefined)
     return { url: address, backend: openSeat(gpu), settings: { headers: {}, seats: undefined } };
   const url = addressOf(address);
-  const read = kind === 'comfy-api' ? keyIn : headersIn;
-  const headers = headersFile == null ? {} : read(headersFile);
+  const file = headersFile ?? undefined;
+  const own = key === undefined ? {} : keyHeaders(kind, keepSecret(key));
+  const headers =
+    file === undefined ? own : kind === 'comfyui' ? headersIn(file) : keyHeaders(kind, keyIn(file));
   const settings = { headers, seats: seats ?? undefined };
-  const backend = kind === 'comfy-api' ? openComfyApi(url, settings) : openComfyui({ url, headers });
+  const backend = openBackend(kind, url, settings);
   return { url, settings, backend };
 }
 
@@ -77,12 +83,30 @@ const headersIn = (file: string): Record<string, string> =>
     ),
   );
 
-/** A file with the key alone makes both headers that can carry a key. */
-const keyIn = (file: string): Record<string, string> =>
+/** A file with the key alone. */
+const keyIn = (file: string): string =>
   readFrom(file, ([key = '', ...more]) => {
     if (!/^[!-~]+$/.test(key) || more.length > 0) throw new Error('it has something else than a key');
-    return { authorization: keepSecret(`Bearer ${key}`), 'x-api-key': keepSecret(key) };
+    return keepSecret(key);
   });
+
+/** A Comfy API reads its key from either of two headers. */
+function keyHeaders(kind: ServerRow['kind'], key: string): Record<string, string> {
+  if (isVendor(kind)) return { authorization: keepSecret(`${VENDOR_FACTS[kind].scheme} ${key}`) };
+  return { authorization: keepSecret(`Bearer ${key}`), 'x-api-key': key };
+}
+
+const OPEN: Readonly<Partial<Record<ServerRow['kind'], (url: string, settings: Settings) => Backend>>> = {
+  comfyui: (url, { headers }) => openComfyui({ url, headers }),
+  'comfy-api': openComfyApi,
+  replicate: openReplicate,
+};
+
+function openBackend(kind: ServerRow['kind'], url: string, settings: Settings): Backend {
+  const open = OPEN[kind];
+  if (open === undefined) throw problem('E602', { what: `${kind} cannot be driven yet` });
+  return open(url, settings);
+}
 
 function readFrom<T>(file: string, read: (lines: readonly string[]) => T): T {
   try {

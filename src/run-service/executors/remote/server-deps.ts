@@ -24,6 +24,8 @@ export const TIMING = {
   pollOnlyMs: 2_000,
   /** How long a POST whose answer was lost may still arrive. */
   lateMs: 5_000,
+  /** The same at a vendor, whose lists lag behind. */
+  settledMs: 30_000,
   /** How long a run that may have been accepted may still show. */
   spentMs: 60_000,
   /** spentMs plus the deadline of the request: if none of the server's jobs shows the run by then, it was never created. */

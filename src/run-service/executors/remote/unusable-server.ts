@@ -5,7 +5,8 @@ import { connect } from 'node:tls';
 import { errorMessage, problem, type RunsheetError } from '../../../errors/error.ts';
 import type { UnusableServer } from '../../../errors/server-hints.ts';
 import type { ServerRow } from '../../database.ts';
-import type { OtherAnswer, Unreachable } from './backend.ts';
+import { isVendor } from '../../../options/server-kind.ts';
+import { Blocked, type OtherAnswer, type Unreachable } from './backend.ts';
 import { jsonIn, openHttp } from './http.ts';
 
 export async function unusableAt(
@@ -13,7 +14,13 @@ export async function unusableAt(
   kind: ServerRow['kind'],
   error: Unreachable,
 ): Promise<RunsheetError> {
-  const why = kind === 'comfyui' ? await whyUnusable(url, error) : undefined;
+  const why = isVendor(kind)
+    ? error instanceof Blocked
+      ? 'vendor-key'
+      : 'vendor'
+    : kind === 'comfyui'
+      ? await whyUnusable(url, error)
+      : undefined;
   return problem('E614', { url, reason: errorMessage(error), ...(why && { why }) });
 }
 

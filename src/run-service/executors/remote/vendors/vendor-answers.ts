@@ -1,0 +1,149 @@
+// The answers of hosted vendors: what a request has certainly not done, has done, or may have done.
+
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { errorMessage } from '../../../../errors/error.ts';
+import { openDownloads } from '../../../../service-client/download.ts';
+import { Unreachable, type Submitted } from '../backend.ts';
+import { jsonIn, OF_EVERYTHING, retryAfterMs, shown, type Http, type ServerAnswer } from '../http.ts';
+
+/** How long the answer to a purchase is awaited. */
+export const SUBMIT = { waitMs: 120_000 };
+
+/** The connection was never made, so no byte of the request arrived. */
+const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/**
+ * Sends a request that may buy a run. Returns the answer, or a text with the reason if the request may have
+ * arrived. Throws Unreachable if it certainly has not.
+ */
+export async function posted(
+  http: Http,
+  path: string,
+  body: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<ServerAnswer | string> {
+  try {
+    return await http.ask(path, body, { waitMs: SUBMIT.waitMs, more });
+  } catch (error) {
+    if (error instanceof Unreachable && NEVER_CONNECTED.has(codeOf(error.cause))) throw error;
+    return errorMessage(error);
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  const { code, cause } = (error ?? {}) as { readonly code?: unknown; readonly cause?: unknown };
+  return code ?? (cause === undefined ? undefined : codeOf(cause));
+}
+
+/** The run is at fault, and the vendor has not taken it. */
+const OF_THE_RUN: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+/** How long a vendor that refuses everything is left alone. */
+const BLOCKED_MS = 60_000;
+
+/** Translates the answer to a request that buys a run. `refIn` reads the vendor's id of it. */
+export function submittedOf(
+  answer: ServerAnswer | string,
+  refIn: (body: unknown) => string | undefined,
+): Submitted {
+  if (typeof answer === 'string') return { kind: 'unclear', reason: answer };
+  const { status, headers } = answer;
+  const reason = vendorReason(answer);
+  if (status >= 200 && status < 300) {
+    const ref = refIn(jsonIn(answer.text));
+    return ref === undefined ? { kind: 'unclear', reason } : { kind: 'accepted', ref };
+  }
+  if (OF_THE_RUN.has(status)) return { kind: 'refused', reason };
+  if (status === 429) return { kind: 'busy', why: 'full', afterMs: retryAfterMs(headers), reason };
+  if (OF_EVERYTHING.has(status)) return { kind: 'busy', why: 'blocked', afterMs: BLOCKED_MS, reason };
+  return { kind: 'unclear', reason };
+}
+
+const problemSchema = z
+  .looseObject({
+    detail: z.union([z.string(), z.array(z.looseObject({ msg: z.string() }))]),
+    error: z.union([z.string(), z.looseObject({ message: z.string() })]),
+    message: z.string(),
+    title: z.string(),
+  })
+  .partial();
+
+/** The words of a refusal, in any of the shapes that vendors use. */
+function vendorReason({ status, text }: ServerAnswer): string {
+  const { data = {} } = problemSchema.safeParse(jsonIn(text));
+  const { detail, error, message, title } = data;
+  const words =
+    (Array.isArray(detail) ? detail.map(({ msg }) => msg).join('; ') : detail) ??
+    (typeof error === 'object' ? error.message : error) ??
+    message ??
+    title ??
+    text;
+  return `answered ${status}: ${shown(words)}`;
+}
+
+const download = openDownloads(4);
+const FILE_MS = 6 * 3_600_000;
+
+/** Downloads a result by its address, but never from a network that the vendor itself is not in. */
+export async function resultAt(address: string, vendor: string): Promise<Readable> {
+  if (address.startsWith('data:')) return Readable.from([await dataIn(address)]);
+  const { chunks } = await download(address, { service: vendor, signal: AbortSignal.timeout(FILE_MS) });
+  return Readable.from(chunks);
+}
+
+const dataIn = async (address: string): Promise<Buffer> =>
+  Buffer.from(await (await fetch(address)).arrayBuffer());
+
+/** A file name from an address, whose query is often a signature. */
+export function fileNameIn(address: string): string {
+  const path = URL.canParse(address) ? new URL(address).pathname : '';
+  return decodedName(path.split('/').findLast(Boolean) ?? '') || 'output';
+}
+
+function decodedName(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The addresses of files in a result of any shape, and texts if it has no file. */
+export function resultsIn(output: unknown): {
+  readonly urls: readonly string[];
+  readonly texts: readonly string[];
+} {
+  const leaves = [...leavesOf(output)];
+  const urls = [...new Set(leaves.filter(isAddress))];
+  return { urls, texts: urls.length > 0 ? [] : textOf(output, leaves) };
+}
+
+/** A model of language answers with pieces of one text. */
+const textOf = (output: unknown, leaves: readonly string[]): readonly string[] =>
+  leaves.length === 0
+    ? []
+    : [
+        Array.isArray(output)
+          ? leaves.join('')
+          : leaves.length === 1
+            ? (leaves[0] ?? '')
+            : JSON.stringify(output),
+      ];
+
+const isAddress = (text: string): boolean => /^(?:https?:\/\/|data:[\w.+-]+\/[\w.+-]+[;,])/.test(text);
+
+const MAX_LEAVES = 10_000;
+
+function* leavesOf(value: unknown, state = { left: MAX_LEAVES }): Generator<string> {
+  if (state.left-- <= 0) return;
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'object' && value !== null)
+    for (const part of Object.values(value)) yield* leavesOf(part, state);
+}
