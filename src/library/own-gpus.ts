@@ -49,7 +49,7 @@ export type GivenGpus = {
 
 type GivenModel = {
   readonly vendor: Vendor;
-  /** As the vendor names it: `owner/name`. */
+  /** The name on its page at the vendor: `owner/name`. */
   readonly model: string;
   /** The name of the deployment (default: the last part of the model's name). */
   readonly name?: string;
@@ -129,8 +129,8 @@ export async function withNamedPrograms(
   { programs = [], models = [], gpus, ...more }: GivenGpus & { readonly keeps?: boolean },
   { home, environment }: Pick<Config, 'home' | 'environment'>,
 ): Promise<object> {
-  const given = withVendors(more, models, environment);
-  if (programs.length === 0) return given;
+  const request = withVendors(more, models, environment);
+  if (programs.length === 0) return request;
   const { keepProgram, nameProgram, programsIn } = await import('../host/named-program.ts');
   const seats = (gpus ?? (await gpusHere())).map(seatAt);
   const named = programs.map(({ secrets = [], folder = process.cwd(), ...program }) => ({
@@ -142,16 +142,16 @@ export async function withNamedPrograms(
       }),
     ),
   }));
-  return { ...given, servers: [...given.servers, ...seats], programs: named };
+  return { ...request, servers: [...request.servers, ...seats], programs: named };
 }
 
 /** A model needs the account at its vendor, which counts as a server. */
 function withVendors(
-  given: Pick<GivenGpus, 'servers' | 'workflows'>,
+  request: Pick<GivenGpus, 'servers' | 'workflows'>,
   models: readonly GivenModel[],
   environment: Config['environment'],
 ) {
-  if (models.length === 0) return given;
+  if (models.length === 0) return request;
   const accounts = models.map(({ vendor, keyFile }) => {
     const { url, variable } = VENDOR_FACTS[vendor];
     const key = environment[variable];
@@ -169,7 +169,7 @@ function withVendors(
     name,
     ...(runTimeoutSeconds !== undefined && { runTimeoutSeconds }),
   }));
-  return { ...given, servers: [...given.servers, ...accounts], models: named };
+  return { ...request, servers: [...request.servers, ...accounts], models: named };
 }
 
 const nameOf = (model: string): string => model.replace(/:.*$/s, '').split('/').at(-1) || model;

@@ -64,6 +64,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/run-service/executors/remote/naming/graph-in-file.ts': ['given'],
   'src/run-service/executors/remote/task.ts': ['workflow'],
   'src/run-service/executors/remote/unusable-server.ts': ['answer'],
+  'src/run-service/executors/remote/vendors/vendor-answers.ts': ['answer', 'answer'],
   'src/run-service/executors/remote/workflow-text.ts': ['given'],
   'src/host/python-json.ts': ['given'],
   'src/run-service/routes/logs.ts': ['delivery'],

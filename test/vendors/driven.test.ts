@@ -29,14 +29,14 @@ beforeAll(() => void (SUBMIT.waitMs = 300));
 async function driven({ vendor, open }: Pick<VendorCase, 'vendor' | 'open'>) {
   const standIn = await open();
   const own = await OwnService.of([], undefined, TIMING);
-  const given = { url: standIn.url, kind: vendor, key: standIn.key };
+  const account = { url: standIn.url, kind: vendor, key: standIn.key };
   const add = (): Promise<string> =>
-    own.addAny({ servers: [given], models: [{ vendor, model: standIn.model, name: 'painter' }] });
+    own.addAny({ servers: [account], models: [{ vendor, model: standIn.model, name: 'painter' }] });
   await add();
   const restart = async (): Promise<void> => {
     await own.close();
     await own.open();
-    // The key came from an environment, so it is given again.
+    // The key came from an environment, so it is account again.
     await add();
   };
   return { standIn, own, restart };

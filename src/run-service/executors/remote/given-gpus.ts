@@ -54,7 +54,7 @@ export const givenGpusSchema = z.strictObject({
     .array(
       z.strictObject({
         vendor: z.enum(VENDORS),
-        /** As the vendor names it: `owner/name`. */
+        /** The name on its page at the vendor: `owner/name`. */
         model: z.string().min(1).max(300),
         name: z.string().min(1).max(100),
         runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),

@@ -153,6 +153,8 @@ class Replicate {
       else if (state !== undefined && 'ref' in state && state.ref !== undefined)
         this.#refs.set(run.id, state.ref);
     }
+    // A run that cannot be read is a fault of the run only if Replicate answers otherwise.
+    if ([...seen.values()].some(({ at }) => at === 'unread')) await this.describe();
     return seen;
   }
 

@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { errorMessage } from '../../../../errors/error.ts';
+import { isWebAddress } from '../../../../host/web-address.ts';
 import { openDownloads } from '../../../../service-client/download.ts';
 import { Unreachable, type Submitted } from '../backend.ts';
 import { jsonIn, OF_EVERYTHING, retryAfterMs, shown, type Http, type ServerAnswer } from '../http.ts';
@@ -93,21 +94,24 @@ const FILE_MS = 6 * 3_600_000;
 
 /** Downloads a result by its address, but never from a network that the vendor itself is not in. */
 export async function resultAt(address: string, vendor: string): Promise<Readable> {
-  if (address.startsWith('data:')) return Readable.from([await dataIn(address)]);
+  if (address.startsWith('data:')) return Readable.from([dataIn(address)]);
   const { chunks } = await download(address, { service: vendor, signal: AbortSignal.timeout(FILE_MS) });
   return Readable.from(chunks);
 }
 
-const dataIn = async (address: string): Promise<Buffer> =>
-  Buffer.from(await (await fetch(address)).arrayBuffer());
+/** The bytes of `data:image/png;base64,…`. */
+function dataIn(address: string): Buffer {
+  const [, coding = '', data = ''] = /^data:[^,]*?(;base64)?,(.*)$/is.exec(address) ?? [];
+  return coding === '' ? Buffer.from(decodedText(data)) : Buffer.from(data, 'base64');
+}
 
 /** A file name from an address, whose query is often a signature. */
 export function fileNameIn(address: string): string {
   const path = URL.canParse(address) ? new URL(address).pathname : '';
-  return decodedName(path.split('/').findLast(Boolean) ?? '') || 'output';
+  return decodedText(path.split('/').findLast(Boolean) ?? '') || 'output';
 }
 
-function decodedName(text: string): string {
+function decodedText(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -137,7 +141,7 @@ const textOf = (output: unknown, leaves: readonly string[]): readonly string[] =
             : JSON.stringify(output),
       ];
 
-const isAddress = (text: string): boolean => /^(?:https?:\/\/|data:[\w.+-]+\/[\w.+-]+[;,])/.test(text);
+const isAddress = (text: string): boolean => isWebAddress(text) || /^data:[\w.+-]+\/[\w.+-]+[;,]/.test(text);
 
 const MAX_LEAVES = 10_000;
 
