@@ -8,6 +8,7 @@ import {
   type QuoteFault,
   type Quoting,
 } from '../csv/csv-parser.ts';
+import { problem, type RunsheetError } from '../../errors/error.ts';
 import { parsed, parserOf } from '../csv/csv.ts';
 import { shortened } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
@@ -16,11 +17,19 @@ import { type Alternative, or, said, type Settled, toConfirm } from './guess.ts'
 /** Rows that show which columns are numeric. */
 const SAMPLED = 200;
 
+/** `isShort`: the record lacks the last cells of its first line, so its quote was never closed. */
+type TakenIn = {
+  readonly line: number;
+  readonly lines: number;
+  readonly count: number;
+  readonly isShort: boolean;
+};
+
 type QuoteSurvey = {
   readonly letters: CsvParser['letters'];
   readonly isEven: boolean;
   /** The first record that swallows lines which look like rows, and how many such records there are. */
-  readonly takesIn: { readonly line: number; readonly lines: number; readonly count: number } | undefined;
+  readonly takesIn: TakenIn | undefined;
   readonly fault: QuoteFault | undefined;
 };
 
@@ -52,7 +61,8 @@ export async function guessedQuotes(source: SheetSource, options: SheetOptions):
     return settled('none', `all quotes are letters: ${which} is never closed`, false);
   }
   if (takesIn !== undefined) {
-    const { line, lines, count } = takesIn;
+    const { line, lines, count, isShort } = takesIn;
+    if (isShort) throw swallowing(source.name, line, lines);
     const rows = `row ${line}${count > 1 ? ` and ${count - 1} more` : ''}`;
     return isTab
       ? settled(
@@ -99,6 +109,13 @@ async function hasQuotes(source: SheetSource): Promise<boolean> {
 
 const QUOTE = 0x22;
 
+function swallowing(file: string, line: number, lines: number): RunsheetError {
+  const what = `the quote that opens here takes in ${lines} lines that look like rows`;
+  const hint =
+    'close it in its own row; if quotes are letters: --quote none; if one cell has these lines: --quote csv';
+  return problem('E103', { what, hint }, { place: { file, line } });
+}
+
 async function look(source: SheetSource, options: SheetOptions, quote: Quoting): Promise<QuoteSurvey> {
   const parser = parserOf({ ...options, quote });
   const rows = new RowsTakenIn(parser.delimiter);
@@ -123,6 +140,9 @@ class RowsTakenIn {
   readonly #suspects: {
     readonly line: number;
     readonly lines: number;
+    readonly width: number;
+    readonly first: FieldShape;
+    /** Those of its further lines. */
     readonly shapes: ReadonlySet<FieldShape>;
   }[] = [];
 
@@ -140,8 +160,10 @@ class RowsTakenIn {
     } else if (this.#delimiter !== undefined && this.#suspects.length < SAMPLED) {
       const delimiter = this.#delimiter;
       const lines = raw.split('\n');
-      const shapes = new Set(lines.map((rawLine) => shapeOf(rawLine.replaceAll('"', '').split(delimiter))));
-      this.#suspects.push({ line, lines: lines.length, shapes });
+      const [first = '', ...shapes] = lines.map((rawLine) =>
+        shapeOf(rawLine.replaceAll('"', '').split(delimiter)),
+      );
+      this.#suspects.push({ line, lines: lines.length, width, first, shapes: new Set(shapes) });
     }
   }
 
@@ -165,10 +187,14 @@ class RowsTakenIn {
       shape.length === width && numbers.every((isNumeric, at) => !isNumeric || shape[at] === 'n');
     const real =
       width > 2 || numbers.includes(true)
-        ? this.#suspects.filter(({ shapes }) => [...shapes].every(isRow))
+        ? this.#suspects.filter(
+            (suspect) => [...suspect.shapes].every(isRow) && (isRow(suspect.first) || suspect.width < width),
+          )
         : [];
-    const [first] = real;
-    return first && { line: first.line, lines: first.lines, count: real.length };
+    const [suspect] = real;
+    if (suspect === undefined) return undefined;
+    const { line, lines, first } = suspect;
+    return { line, lines, count: real.length, isShort: !isRow(first) };
   }
 }
 

@@ -32,8 +32,7 @@ export function takeNumber(
     percent: 0,
   };
   numbers.set(name, survey);
-  if (marks?.get(column)?.is === 'percent' || (marks === undefined && PERCENT.test(text)))
-    survey.percent += 1;
+  if (marks?.get(column)?.is === 'percent' || PERCENT.test(text)) survey.percent += 1;
   const unit = unitIn(text);
   if (unit !== '') survey.unit = unit === unitIn(survey.unit ?? text) ? (survey.unit ?? text) : '';
   if (/^-?\d+,\d+$/.test(text)) {

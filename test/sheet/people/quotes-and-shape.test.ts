@@ -7,6 +7,23 @@ import { read } from './reading.ts';
 const prompts = (rows: readonly string[]): readonly unknown[] =>
   rows.map((row) => (JSON.parse(row.slice(row.indexOf('{'))) as { prompt?: unknown }).prompt);
 
+describe('a quote that was never closed in its row', () => {
+  const text = 'id,prompt,seed\n1,"one\n2,two,5\n3,three,6"\n4,end,7\n';
+
+  it('is refused with its line, and is neither a short row nor a text of several rows', async () => {
+    await expect(read('a.csv', text)).rejects.toMatchObject({
+      code: 'E103',
+      place: { line: 2 },
+      message: expect.stringContaining('takes in 3 lines that look like rows') as string,
+    });
+  });
+
+  it('is read as the user says', async () => {
+    const { rows } = await read('a.csv', text, { quote: 'csv', shortRows: true });
+    expect(rows).toEqual(['1 {"prompt":"one\\n2,two,5\\n3,three,6"}', '4 {"prompt":"end","seed":7}']);
+  });
+});
+
 describe('quotes of a CSV', () => {
   it('are letters within a field, and a formula of Excel is the text in it', async () => {
     expect(await read('a.csv', 'prompt,seed\na 24" monitor,1\n"a fox, red",="007"\n')).toEqual({

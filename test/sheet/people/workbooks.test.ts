@@ -31,6 +31,14 @@ describe('a workbook as people have it', () => {
     });
   });
 
+  it('has percentages that were entered as texts, which are asked about as in a CSV', async () => {
+    const path = await workbook({ rows: textRow('prompt', 'cfg') + textRow('a', '90%') });
+    expect(await readAt(path, {})).toEqual({
+      rows: ['{"cfg":0.9,"prompt":"a"}'],
+      guesses: ['? column "cfg": percentages are read as fractions, 25 % as 0.25 (--type cfg=float)'],
+    });
+  });
+
   it('is one of several sheets of a workbook, unless the user names it', async () => {
     const path = await workbook({
       rows: `${textRow('prompt')}${textRow('a')}`,
