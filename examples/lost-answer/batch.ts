@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import type { Loss } from './losing-server.ts';
 
-type Command = ChildProcessByStdio<null, Readable, Readable>;
+type ChildCommand = ChildProcessByStdio<null, Readable, Readable>;
 
 const PROGRAM = join(import.meta.dirname, '../../bin/runsheet.mjs');
 
@@ -72,7 +72,7 @@ async function measureFault(fault: string, folder: string): Promise<Bought> {
 type Address = { readonly base: string; readonly tokens: readonly [string] };
 
 /** Reads the address that a service prints when it is ready. */
-async function addressOf(service: Command): Promise<Address> {
+async function addressOf(service: ChildCommand): Promise<Address> {
   let printed = '';
   for await (const chunk of service.stdout.iterator({ destroyOnReturn: false })) {
     printed += String(chunk);
@@ -81,7 +81,7 @@ async function addressOf(service: Command): Promise<Address> {
   throw new Error(`the run service ended: ${printed}`);
 }
 
-function start(args: readonly string[], folder: string, settings: Record<string, string>): Command {
+function start(args: readonly string[], folder: string, settings: Record<string, string>): ChildCommand {
   const environment = Object.entries(process.env).filter(([name]) => !/^(RUNSHEET|TEMPORAL)_/.test(name));
   return spawn(process.execPath, [PROGRAM, ...args], {
     cwd: folder,
@@ -90,7 +90,7 @@ function start(args: readonly string[], folder: string, settings: Record<string,
   });
 }
 
-async function stop(child: Command): Promise<void> {
+async function stop(child: ChildCommand): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
   child.kill();

@@ -24,7 +24,7 @@ if (unknown !== undefined || !['text', 'json'].includes(values.output)) {
   process.exit(2);
 }
 
-type Row = {
+type MeasuredClient = {
   readonly client: string;
   readonly version: string;
   readonly registry: string;
@@ -40,7 +40,7 @@ const rows = await measureClients();
 if (values.only.includes('runsheet')) rows.unshift(batchRow(await measureBatch(LOSSES)));
 console.log(values.output === 'json' ? JSON.stringify(rows, undefined, 2) : tableOf(rows));
 
-async function measureClients(): Promise<Row[]> {
+async function measureClients(): Promise<MeasuredClient[]> {
   const registries = (['npm', 'PyPI'] as const).filter((registry) => values.only.includes(registry));
   if (registries.length === 0) return [];
   const clients = CLIENTS.filter(({ registry }) => registries.includes(registry));
@@ -48,7 +48,7 @@ async function measureClients(): Promise<Row[]> {
   console.error(`asking each of ${clients.length} clients for ${LOSSES.length} generations …`);
   // Most of the time of a client is its pause before the next POST.
   const queue = clients.map((client, at) => ({ client, at }));
-  const measured: Row[] = [];
+  const measured: MeasuredClient[] = [];
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift())
       measured[next.at] = await measure(next.client, installed);
@@ -57,7 +57,7 @@ async function measureClients(): Promise<Row[]> {
   return measured;
 }
 
-async function measure(client: Client, { missing, run }: InstalledClients): Promise<Row> {
+async function measure(client: Client, { missing, run }: InstalledClients): Promise<MeasuredClient> {
   const { version, registry } = client;
   const row = { client: client.package, version, registry, posts: {} };
   const reason = missing[registry];
@@ -78,7 +78,7 @@ async function measure(client: Client, { missing, run }: InstalledClients): Prom
   };
 }
 
-function batchRow(bought: ReadonlyMap<Loss, Bought>): Row {
+function batchRow(bought: ReadonlyMap<Loss, Bought>): MeasuredClient {
   return {
     client: 'runsheet',
     version: '',
@@ -88,7 +88,7 @@ function batchRow(bought: ReadonlyMap<Loss, Bought>): Row {
   };
 }
 
-function tableOf(measured: readonly Row[]): string {
+function tableOf(measured: readonly MeasuredClient[]): string {
   const lines = measured.map((row) => [
     [row.client, row.version, row.registry && `(${row.registry})`].filter(Boolean).join(' '),
     ...LOSSES.map((loss) => cellOf(row, loss)),
@@ -109,7 +109,7 @@ function tableOf(measured: readonly Row[]): string {
     .join('\n');
 }
 
-function cellOf({ posts, runs, missing }: Row, loss: Loss): string {
+function cellOf({ posts, runs, missing }: MeasuredClient, loss: Loss): string {
   if (missing !== undefined) return '–';
   const made = runs?.[loss];
   return made === undefined ? String(posts[loss]) : `${posts[loss]} (${made} run${made === 1 ? '' : 's'})`;

@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const DEMO = join(ROOT, 'examples/lost-answer/main.ts');
 const PAGE = readFileSync(join(ROOT, 'docs/lost-answers.md'), 'utf8');
 
-type Row = {
+type PublishedClient = {
   readonly client: string;
   readonly version: string;
   readonly registry: string;
@@ -19,7 +19,7 @@ type Row = {
 };
 
 /** The figures that the page has for a client, with the columns of the demo. */
-function published({ client, version, registry }: Row): unknown {
+function published({ client, version, registry }: PublishedClient): unknown {
   const name = client === 'runsheet' ? client : `\`${client}\` ${version} (${registry})`;
   const cells = PAGE.split('\n')
     .find((line) => line.startsWith(`| ${name}`))
@@ -32,7 +32,7 @@ function published({ client, version, registry }: Row): unknown {
 it('the demo of lost answers measures what its page says: npm clients send again, runsheet buys one run', async () => {
   const args = [DEMO, '--only', 'npm', '--only', 'runsheet', '-o', 'json'];
   const { stdout } = await promisify(execFile)(process.execPath, args);
-  const rows = JSON.parse(stdout) as Row[];
+  const rows = JSON.parse(stdout) as PublishedClient[];
   expect(rows.map(({ client }) => client)).toEqual([
     'runsheet',
     'replicate',

@@ -8,7 +8,7 @@ import { openRouter } from './router.ts';
 import { openRunpod } from './runpod.ts';
 import type { LostAnswer, VendorStandIn } from './vendor-stand-in.ts';
 
-type Row = {
+type StandInCase = {
   readonly open: () => Promise<VendorStandIn>;
   /** Path, body and headers of a POST for one run. */
   readonly post: (
@@ -19,7 +19,7 @@ type Row = {
   readonly limited: number;
 };
 
-const STAND_INS: Readonly<Record<string, Row>> = {
+const STAND_INS: Readonly<Record<string, StandInCase>> = {
   Replicate: {
     open: openReplicate,
     post: ({ model, key }, seed) => [
