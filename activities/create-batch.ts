@@ -10,7 +10,7 @@ import { WRITES } from '../src/batch/params.ts';
 import { createOnce, type BatchCall } from '../src/batches/create-once.ts';
 import { givenFrom, refuseBoth, wishOf } from '../src/batches/given-options.ts';
 import { codedMessage, errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';
-import { shortened, terminalLine } from '../src/errors/outside-text.ts';
+import { shortened, terminalLines } from '../src/errors/outside-text.ts';
 import { shownAddress, withoutSecrets } from '../src/errors/redact.ts';
 import { aboutJob } from '../src/schedule/job-keys.ts';
 import { readSummary } from '../src/results/summary.ts';
@@ -99,10 +99,11 @@ const detailOf = ({ code, message, hint, place }: ErrorFacts) => definedOnly({ c
 const problemsOf = (error: RunsheetError): readonly RunsheetError[] =>
   'problems' in error ? (error.problems as readonly RunsheetError[]) : [];
 
-const MAX_TEXT = 500;
+/** Long enough for the lines that a job lacks. */
+const MAX_TEXT = 1_000;
 
 function textOf(error: ErrorFacts): string {
   const { place } = error;
   const at = place?.line === undefined ? '' : `${place.file}:${place.line}:${place.column ?? 1} `;
-  return shortened(terminalLine(`${at}${codedMessage(error)}`), MAX_TEXT);
+  return shortened(terminalLines(`${at}${codedMessage(error)}`), MAX_TEXT);
 }

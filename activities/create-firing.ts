@@ -52,7 +52,7 @@ export async function createFiring(
     ...(service.base === LOCAL ? { service: LOCAL } : {}),
     reuse: reuse ? 'reuse' : 'again',
     ...(findOnly && { findOnly }),
-    ...(job !== undefined && { job, wording: asKeys(job) }),
+    ...(job !== undefined && { job, wording: asKeys(job, wanted.options) }),
   };
   return createFrom({ log: deps.log, maker: { ...deps.maker, config } }, sheet, () => call, job);
 }

@@ -22,6 +22,9 @@ import {
   type Wording,
 } from './questions.ts';
 
+/** The command of a schedule whose job cannot answer a question. */
+export const TRIGGER = 'runsheet schedule trigger';
+
 export function questionText(question: Question): string {
   switch (question.id) {
     case 'guesses':
@@ -74,7 +77,8 @@ export function refusal(
       return problem('E534', { name: question.sheet, batch: question.batch, into: first, again: second });
     case 'open': {
       const batches = question.open.map(({ batch }) => batch);
-      return problem('E531', { rows: openText(question.open), batches, again: first });
+      const wish = first.startsWith(TRIGGER) ? { trigger: first } : { again: first };
+      return problem('E531', { rows: openText(question.open), batches, ...wish });
     }
     case 'undelivered': {
       const rows = undeliveredText(question.undelivered);

@@ -145,9 +145,9 @@ export const BATCH_ENTRIES = {
     f.rows,
     `if the files are the same, to keep the results:\n  ${f.keep}\nif they are others, to run these rows again:\n  ${f.again}`,
   ]),
-  E531: entry<{ rows: string; batches: readonly string[]; again: string }>(usage, (f) => [
+  E531: entry<{ rows: string; batches: readonly string[]; again?: string; trigger?: string }>(usage, (f) => [
     f.rows,
-    `wait for the end and repeat the command: ${f.batches.map((batch) => `runsheet wait ${batch}`).join(' && ')}; if no server runs it: ${f.batches.map((batch) => `runsheet resume ${batch}`).join(' && ')}; to send nothing more of it: ${f.batches.map((batch) => `runsheet cancel ${batch}`).join(' && ')}\nto run all rows now, although these may be bought twice:\n  ${f.again}`,
+    `wait for the end${f.trigger === undefined ? ' and repeat the command' : ''}: ${f.batches.map((batch) => `runsheet wait ${batch}`).join(' && ')}; if no server runs it: ${f.batches.map((batch) => `runsheet resume ${batch}`).join(' && ')}; to send nothing more of it: ${f.batches.map((batch) => `runsheet cancel ${batch}`).join(' && ')}${f.trigger === undefined ? `\nto run all rows now, although these may be bought twice:\n  ${f.again}` : `\nthen, to fire again, which reuses what is done:\n  ${f.trigger}`}`,
   ]),
   E546: entry<{ rows: string; fetch: readonly string[]; reuse: string; again: string }>(usage, (f) => [
     f.rows,

@@ -3,11 +3,14 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { parse } from 'smol-toml';
 import { expect, it } from 'vitest';
 import type { NewBatch } from '../../activities/create-batch.ts';
 import { createFiring } from '../../activities/create-firing.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { openDownloads } from '../../src/service-client/download.ts';
+import { refusal } from '../../src/batches/question-texts.ts';
+import { asKeys } from '../../src/schedule/job-keys.ts';
 import { definitionFrom } from '../../src/schedule/definition.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
 import { Place } from '../batches/creating.ts';
@@ -90,10 +93,37 @@ it.each([
   const { fire } = await firings();
   const job = '/jobs/nightly.job.toml';
   const ofJob = (await fire(sheet, { job }, options).catch(String)) as string;
-  expect([ofJob, / --[a-z]/.test(ofJob)]).toEqual([expect.stringContaining(key), false]);
+  expect([ofJob, / --(?!yes)[a-z]/.test(ofJob)]).toEqual([expect.stringContaining(key), false]);
   expect(ofJob).toContain(`${job}, above [schedule]`);
   const ofCommand = (await fire(sheet, {}, options).catch(String)) as string;
   expect([ofCommand, ofCommand.includes(job)]).toEqual([expect.stringMatching(/ --[a-z]/), false]);
+});
+
+it('prints whole lines of its job, which together with those that it has answer every question', async () => {
+  const { fire, place } = await firings();
+  const job = '/jobs/nightly.job.toml';
+  const options = { set: { prompt: 'a {product}, {color}', style: 'plain' }, keyColumn: 'sku' };
+  const sheet = 'sku,product,color\nmug,mug,red\nbowl,bowl,n/a\nlamp,lamp,\nvase,vase,blue\n';
+  const refused = String(await fire(sheet, { job }, options).catch((error: unknown) => error));
+  const [, lines = ''] =
+    /above \[schedule\]:\n([\s\S]*)\nthen:\n {2}runsheet schedule apply \/jobs\/nightly\.job\.toml --yes/.exec(
+      refused,
+    ) ?? [];
+  const pasted = parse(lines) as { readonly null: string; readonly set: object };
+  expect(pasted).toEqual({ null: 'n/a', set: { prompt: 'a {product}[, {color}]', style: 'plain' } });
+  expect(lines).toContain('# in place of the line set');
+  const made = await fire(sheet, { job }, { ...options, null: [pasted.null], set: pasted.set });
+  expect((await openBatchFolder(place.out, made?.batch ?? ''))?.file.sheet.rows).toBe(4);
+});
+
+it('never says in a job that rows are bought again which a batch may still send', () => {
+  const again = { key: 'a', flags: [['--again']], option: '', with: { answers: {} } };
+  const open = [{ batch: 'nightly-1', rows: 1, first: [1], isVersionSure: true }];
+  expect(asKeys('/my jobs/nightly.job.toml')(again, [])).toBe('runsheet schedule trigger nightly');
+  const { hint } = refusal([{ id: 'open', open }], asKeys('/jobs/nightly.job.toml'));
+  expect(hint).toMatch(
+    /^wait for the end: runsheet wait nightly-1;.*\nthen, .*\n {2}runsheet schedule trigger nightly$/,
+  );
 });
 
 it('of a job asks about a file that its values name, and is answered by a command', async () => {
@@ -103,7 +133,7 @@ it('of a job asks about a file that its values name, and is answered by a comman
   const job = '/my jobs/nightly.job.toml';
   const refused = (await fire('number\n1\n', { job }, options).catch(String)) as string;
   expect(refused).toContain('E120');
-  expect(refused).toContain("runsheet schedule apply --accept-files '/my jobs/nightly.job.toml'");
+  expect(refused).toContain("runsheet schedule apply --accept-files '/my jobs/nightly.job.toml' --yes");
   // The flags of `schedule create` are those of its user.
   expect(await fire('number\n1\n', {}, options)).toMatchObject({ batch: expect.any(String) });
 });

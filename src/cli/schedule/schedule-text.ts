@@ -3,7 +3,7 @@
 import { toString as cronText } from 'cronstrue';
 import { parseCron, shown, zoneOf, type Zone } from '../../schedule/cron.ts';
 import type { ScheduleDefinition } from '../../schedule/definition.ts';
-import { terminalLine } from '../../errors/outside-text.ts';
+import { terminalLine, terminalLines } from '../../errors/outside-text.ts';
 import { shownFirings, type ShownFiring } from '../../library/schedules.ts';
 import type { CreatedSchedule, ScheduleInfo } from '../../temporal/schedules.ts';
 import { count, ifPaid, plural, span } from '../format.ts';
@@ -70,7 +70,7 @@ export function firingLine(zone: Zone, { nominalTime, state, batch, reason, summ
     state.padEnd(9),
     batch,
     ...(summary ? [results] : []),
-    ...(reason ? [terminalLine(reason)] : []),
+    ...(reason ? [terminalLines(reason).replaceAll('\n', '\n    ')] : []),
   ].join('  ');
 }
 
