@@ -140,6 +140,32 @@ const MIN_SYNONYM = 3;
 
 const synonymsOf = (input: string): readonly string[] => KNOWN[SETTINGS.get(nameProper(input)) ?? -1] ?? [];
 
+/** Letters that show which word an abbreviation stands for. */
+const MIN_STEM = 3;
+
+/** Whether each word of the column begins like one of the input or of its other names, or the other way around: `Neg. prompt`. */
+export function beginsLike(column: string, input: string): boolean {
+  const words = wordsOf(column);
+  const isBegun = (word: string, whole: string): boolean =>
+    Math.min(word.length, whole.length) >= MIN_STEM && (whole.startsWith(word) || word.startsWith(whole));
+  return [input, ...synonymsOf(input)].some(
+    (name) =>
+      words.length > 0 &&
+      words.every((word) => wordsOf(name).some((whole) => isBegun(word, whole))) &&
+      isBegun(words[0] ?? '', wordsOf(name)[0] ?? ''),
+  );
+}
+
+/** Whether the input takes addresses as text, or seconds. */
+export const takesAddresses = (input: string): boolean =>
+  /^(?:ur[li]s?|link|path)$/.test(wordsOf(input).at(-1) ?? '');
+export const takesDuration = (input: string): boolean =>
+  wordsOf(input).some((word) => /^(?:duration|seconds?|secs?|length)$/.test(word));
+
+/** Whether the column says how the picture looks, which a prompt may need. */
+export const isStyle = (column: string): boolean =>
+  wordsOf(column).some((word) => /^(?:art)?st[iy]le?s?$/.test(word));
+
 /** Whether the name asks for the state of each row: `Done?`, `Status`, `Rendered`. No setting ends like `rendered` does. */
 export const asksState = (column: string): boolean =>
   /[?？]\s*$/.test(column) ||

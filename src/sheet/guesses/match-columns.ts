@@ -8,6 +8,7 @@ import { namesInTemplates } from '../templates.ts';
 import { type Guess, type LikelyColumns, mapped, plainName, said, type Settled, toConfirm } from './guess.ts';
 import { nameProper } from './input-names.ts';
 import { midjourneyColumns } from './midjourney-columns.ts';
+import { nearColumns } from './near-columns.ts';
 import { keysIn, likelyColumns } from './likely-columns.ts';
 import { type SampledRows, valuesAt } from './sample.ts';
 import { sharedColumns } from './shared-columns.ts';
@@ -124,10 +125,11 @@ function unclaimed(
 /** The columns with a meaning, the questions about uncertain ones, and required inputs without a column. */
 function meaningsOf(
   free: readonly string[],
-  { map: userMap, set }: SheetOptions,
+  options: SheetOptions,
   inputTypes: readonly InputType[],
   valuesOf: (name: string) => readonly string[],
 ) {
+  const { map: userMap, set } = options;
   const certain = certainInputs(inputTypes);
   const wanted = certain.filter(({ name }) => !Object.hasOwn(set, name) && !Object.hasOwn(userMap, name));
   const unlikely = unlikelyColumns(free, wanted, valuesOf);
@@ -144,7 +146,22 @@ function meaningsOf(
   const files = filesUnsent(single, unfed, valuesOf);
   const unplaced = single.filter((name) => !isAskedAbout(name, files));
   const prompts = promptUnsent(unplaced, unfed, valuesOf);
-  const questions = [...unlikely.values(), ...open, ...shared, ...files, ...prompts];
+  const earlier = [...unlikely.values(), ...open, ...shared, ...files, ...prompts];
+  const columnOf = ({ name }: InputType): string | undefined =>
+    map[name] ?? userMap[name] ?? byName.find((column) => column === name);
+  const near = nearColumns({
+    columns: unplaced.filter((name) => !isAskedAbout(name, prompts) && !isAskedAbout(name, guesses)),
+    unfed: unfed.filter(({ name, required }) => !required && !Object.hasOwn(mappedBy(earlier), name)),
+    fed: new Map(
+      certain.flatMap((type) => {
+        const column = columnOf(type);
+        return column === undefined ? [] : [[type, column]];
+      }),
+    ),
+    options,
+    valuesOf,
+  });
+  const questions = [...earlier, ...near];
   const proposed = mappedBy(questions);
   return {
     matched: new Set([...matched, ...Object.values(proposed)]),

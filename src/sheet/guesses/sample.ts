@@ -32,6 +32,9 @@ const FILE =
 /** Whether the text is a number or a file name, which no column is called. */
 export const isValue = (text: string): boolean => NUMBER.test(text) || FILE.test(text);
 
+/** Whether the text is an address or a file name. */
+export const isAddress = (text: string): boolean => FILE.test(text);
+
 const MEDIA = /image|video|audio|mask|file/i;
 
 export const isMedia = ({ type }: Pick<InputType, 'type'>): boolean => MEDIA.test(type);

@@ -2,6 +2,7 @@
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { type InputPair, partsIn, PAIRS, typeOf } from '../shared-cells.ts';
+import { shortened } from '../sheet-record.ts';
 import { dropped, type Guess, or, toConfirm } from './guess.ts';
 
 export type SharedColumnFacts = {
@@ -31,8 +32,22 @@ export function sharedColumns(facts: SharedColumnFacts): readonly Guess[] {
         ? valuesOf(name).length > 0 && valuesOf(name).every((text) => isBoth(text, pair, types))
         : valuesOf(name).some((text) => isBoth(text, pair, types)),
     );
-    return column === undefined ? [] : [question(column, pair, types, valuesOf(column))];
+    if (column !== undefined) return [question(column, pair, types, valuesOf(column))];
+    if (own !== undefined) return [];
+    return left
+      .filter((name) => valuesOf(name).some((text) => isBoth(text, pair, types)))
+      .flatMap((name) => odd(name, pair, types, valuesOf(name)));
   });
+}
+
+/** A column in which some cells are of both inputs, and some of neither. */
+function odd(column: string, pair: InputPair, types: PairTypes, values: readonly string[]): readonly Guess[] {
+  const other = values.find((text) => !isBoth(text, pair, types));
+  if (other === undefined) return [];
+  const inputs = types.map(({ name }) => name);
+  const text = `column "${column}" is not sent: ${JSON.stringify(shortened(other))} is no ${inputs.join(' and ')}`;
+  const map = Object.fromEntries(inputs.map((name) => [name, column]));
+  return [toConfirm('columns', text, dropped(column), or('to send it, and correct such cells', { map }))];
 }
 
 type PairTypes = readonly [InputType, InputType];

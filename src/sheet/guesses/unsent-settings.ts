@@ -26,7 +26,7 @@ export function settingsUnsent(
   return columns.flatMap((name) => {
     const values = valuesOf(name);
     const several = values.length > 0 && values.every(hasSettings);
-    const isOpen = isUnknown(name) || several || (values.length > 0 && values.every(isSize));
+    const isOpen = isUnknown(name) || several || values.some(isSize);
     if (!isOpen) return [];
     const why = several
       ? `its cells have several settings, such as ${values[0]}, which need columns of their own`

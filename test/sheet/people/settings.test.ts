@@ -127,7 +127,7 @@ describe('a column that says which rows are to run', () => {
   });
 
   it.each([
-    ['style', 'oil,pen,oil,pen'],
+    ['tone', 'oil,pen,oil,pen'],
     ['note', 'x,y,x,y'],
     ['index', '0,1'],
     ['ok', 'yes,yes,yes'],
@@ -139,6 +139,72 @@ describe('a column that says which rows are to run', () => {
       .map((cell, at) => `fox ${at},${cell}\n`)
       .join('')}`;
     const { guesses } = await read('a.csv', text);
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([]);
+  });
+});
+
+const SHOT = [
+  input('prompt', 'string', { required: true }),
+  input('negative_prompt', 'string'),
+  input('image_url', 'string'),
+  input('mask', 'image'),
+  input('duration', 'int'),
+  input('width', 'int'),
+  input('height', 'int'),
+  input('sampler', 'string', { options: ['euler', 'dpmpp_2m'] }),
+];
+
+describe('a column that is not sent while an input of its shape has none', () => {
+  it.each([
+    ['Neg. prompt', 'blurry;text', /"Neg\. prompt" is the input negative_prompt.*--drop.*\(--map/],
+    ['Negatives', 'blurry;text', /"Negatives" is the input negative_prompt/],
+    [
+      'Avoid',
+      '"people, text";blurry',
+      /"Avoid" is not sent, and negative_prompt has no column; .*--map negative_prompt=Avoid/,
+    ],
+    [
+      'Start frame',
+      'https://a.b/1.png;https://a.b/2.png',
+      /"Start frame" is not sent, and image_url, mask have no column/,
+    ],
+    ['Length', '5s;8s', /"Length" is not sent, and duration has no column/],
+    ['Look', 'euler;dpmpp_2m', /"Look" is not sent, and sampler has no column/],
+    ['Images', '4;4', /"Images" .* how often each row runs; .*--repeat Images/],
+    ['Qty', '4;1', /"Qty" .* how often each row runs/],
+    ['Style', 'oil painting;ink', /"Style" is not sent, .*--set 'prompt=\{prompt\}\[, \{Style\}\]'/],
+    [
+      'Prompt v2',
+      'a red fox;an owl',
+      /"Prompt v2" is not sent: "prompt" is the input prompt; .*--map 'prompt=Prompt v2'/,
+    ],
+    [
+      'Size',
+      '1024x768;square',
+      /"Size" is not sent: "square" is no width and height; .*--map width=Size --map height=Size/,
+    ],
+    ['Size', '1024x768;16:9', /"Size" is not sent: "16:9" is no width/],
+  ])('is asked: %s', async (name, cells, question) => {
+    const text = `prompt,${name}\n${cells
+      .split(';')
+      .map((cell, at) => `fox ${at},${cell}\n`)
+      .join('')}`;
+    const { guesses } = await read('a.csv', text, {}, { inputTypes: SHOT });
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([expect.stringMatching(question)]);
+  });
+
+  it.each([
+    ['Scene', '1;2'],
+    ['Product', 'Chair;Lamp'],
+    ['Year', '2024;1999'],
+    ['Rating', '1;1'],
+    ['Take', '1;2'],
+  ])('is no data: %s', async (name, cells) => {
+    const text = `prompt,${name}\n${cells
+      .split(';')
+      .map((cell, at) => `fox ${at},${cell}\n`)
+      .join('')}`;
+    const { guesses } = await read('a.csv', text, {}, { inputTypes: SHOT });
     expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([]);
   });
 });
