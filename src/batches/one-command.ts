@@ -40,14 +40,17 @@ export async function withFurther(
       break;
     } catch (again) {
       if (!(again instanceof RunsheetError)) throw again;
-      next = correctionsOf(again);
-      if (next.length === 0) break;
-      corrections.push(...next);
       texts.push(...textsOf(again));
+      // Rows that another correction leaves bad are seen by the user before any of them is skipped.
+      next = correctionsOf(again).filter((correction) => !skipsRows(correction));
+      corrections.push(...next);
     }
   }
   return lackingToo(error, { corrections, texts });
 }
+
+const skipsRows = (correction: Correction): boolean =>
+  'add' in correction && correction.add.some(([flag]) => flag === '--invalid');
 
 const MAX_TEXTS = 3;
 

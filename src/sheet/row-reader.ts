@@ -175,7 +175,7 @@ function accepted(look: Look, feed: Feed, index: number, reading: CellReading): 
 
 /** `1,2,3` and `100-103`; `1,234` and `1,00,000` are numbers, `1,5` may be one. */
 function isListOfIntegers(cell: unknown): boolean {
-  if (typeof cell !== 'string' || ONE_NUMBER.test(cell)) return false;
+  if (typeof cell !== 'string' || ONE_NUMBER.test(cell) || !/[,;|\n]/.test(cell)) return false;
   const values = valuesIn(cell, false);
   return values.length > 1 && values.every((value) => /^\d+$/.test(String(value)));
 }

@@ -75,6 +75,9 @@ export function lackingToo(error: RunsheetError, further: Further): RunsheetErro
   return error;
 }
 
+/** Whether the message names the value that is meant, so that no row has to be left out. */
+const hasRepair = ({ hint = '' }: RunsheetError): boolean => hint.startsWith('did you mean ');
+
 export class Problems {
   readonly #place: ErrorsPlace;
   readonly #kinds = new Map<string, ErrorKind>();
@@ -137,7 +140,7 @@ export class Problems {
    */
   #withCommand(shown: readonly RunsheetError[], { invalid }: SheetOptions, rows: number) {
     const isRow = (error: RunsheetError): boolean =>
-      error.place?.row !== undefined && OF_CELLS.has(error.code) && !error.correction;
+      error.place?.row !== undefined && OF_CELLS.has(error.code) && !error.correction && !hasRepair(error);
     const kinds = [...this.#kinds].filter(([, { first }]) => first.every(isRow));
     const lines = kinds.flatMap(([, kind]) => kind.lines);
     const only = [...new Set(lines)].toSorted((a, b) => a - b);

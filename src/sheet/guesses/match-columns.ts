@@ -151,7 +151,10 @@ function meaningsOf(
     map[name] ?? userMap[name] ?? byName.find((column) => column === name);
   const near = nearColumns({
     columns: unplaced.filter((name) => !isAskedAbout(name, prompts) && !isAskedAbout(name, guesses)),
-    unfed: unfed.filter(({ name, required }) => !required && !Object.hasOwn(mappedBy(earlier), name)),
+    // The refusal of a required input proposes these columns.
+    unfed: unfed.some(({ required }) => required)
+      ? []
+      : unfed.filter(({ name }) => !Object.hasOwn(mappedBy(earlier), name)),
     fed: new Map(
       certain.flatMap((type) => {
         const column = columnOf(type);

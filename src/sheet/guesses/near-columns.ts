@@ -21,7 +21,7 @@ import { fits, isAddress, isMedia, isOfKind, textLength } from './sample.ts';
 type NearFacts = {
   /** Columns that no question is about. */
   readonly columns: readonly string[];
-  /** Inputs without a column, and the columns of the others. */
+  /** Optional inputs without a column, and the columns of the others. */
   readonly unfed: readonly InputType[];
   readonly fed: ReadonlyMap<InputType, string>;
   readonly options: SheetOptions;

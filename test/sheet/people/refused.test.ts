@@ -203,6 +203,38 @@ describe('a sheet is refused', () => {
     expect(correction).toEqual({ add: [['--map', `text=${column}`]] });
   });
 
+  it('without a flag that leaves rows out or multiplies them, if the meant value is known or the cell is no list', async () => {
+    const types = [
+      input('prompt', 'string', { required: true }),
+      input('steps', 'int'),
+      input('sampler', 'string', { options: ['euler', 'dpmpp_2m'] }),
+    ];
+    const flagsFor = async (text: string): Promise<readonly unknown[]> =>
+      correctionsOf(
+        (await read('a.csv', text, {}, { inputTypes: types }).catch(
+          (thrown: unknown) => thrown,
+        )) as SheetRefused,
+      );
+    const rows = 'a,euler,20\nb,euler,30\n';
+    expect(await flagsFor(`prompt,sampler,steps\n${rows}c,DPM++ 2M Karras,20\n`)).toEqual([]);
+    expect(await flagsFor(`prompt,sampler,steps\n${rows}c,euler,25-30\n`)).toEqual([
+      { add: [['--invalid', 'skip']] },
+    ]);
+    expect(await flagsFor(`prompt,sampler,steps\n${rows}c,euler,25;30\n`)).toEqual([
+      { add: [['--split', 'steps']] },
+    ]);
+    const unmapped = (await read(
+      'a.csv',
+      'Title,Setting,Steps\nFox,a dark forest at night,20\nOwl,,30\nCat,a city street in rain,20\n',
+      {},
+      { inputTypes: types },
+    ).catch((thrown: unknown) => thrown)) as SheetRefused;
+    expect(correctionsOf(unmapped)).toEqual([{ add: [['--map', 'prompt=Setting']] }]);
+    expect(
+      furtherOf(unmapped).corrections.flatMap((correction) => ('add' in correction ? correction.add : [])),
+    ).toEqual([]);
+  });
+
   it('without the flag for several values where a number may have thousands', async () => {
     const corrections = async (cell: string) =>
       correctionsOf(await refusedSheet(read('a.csv', `prompt,seed\na,"${cell}"\nb,x\n`)));
@@ -217,10 +249,11 @@ describe('a sheet is refused', () => {
     const rowsOf = (count: number): string => 'words of a prompt,x,1\n'.repeat(count);
     const lacking = async (count: number) => {
       const sheet = `describe,note,seed\n${rowsOf(count)}words of a prompt,x,one\n`;
-      return furtherOf(await refusedSheet(read('a.csv', sheet))).corrections;
+      return furtherOf(await refusedSheet(read('a.csv', sheet)));
     };
-    expect(await lacking(9_999)).toEqual([{ add: [['--invalid', 'skip']] }, { add: [['--no-unique']] }]);
-    expect(await lacking(10_000)).toEqual([{ add: [['--no-unique']] }]);
+    // A bad row is seen by the user before a command skips it.
+    expect(await lacking(9_999)).toEqual({ corrections: [], texts: [expect.stringContaining('"one"')] });
+    expect((await lacking(10_000)).corrections).toEqual([{ add: [['--no-unique']] }]);
   });
 
   it('if its bytes are neither UTF-8 nor windows-1252', async () => {
