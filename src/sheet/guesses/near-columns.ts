@@ -3,6 +3,7 @@
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
+import { isLetter } from '../header.ts';
 import { isClock, isNumeric, kindOf, WITH_UNIT } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { dropped, type Guess, mapped, or, toConfirm } from './guess.ts';
@@ -34,7 +35,13 @@ export function nearColumns({ columns, unfed, fed, options, valuesOf }: NearFact
   const names = keysIn(columns, true);
   return columns.flatMap((column): readonly Guess[] => {
     const values = valuesOf(column);
-    if (values.length === 0 || names.includes(column) || options.where?.includes(column) === true) return [];
+    if (
+      values.length === 0 ||
+      isLetter(column) ||
+      names.includes(column) ||
+      options.where?.includes(column) === true
+    )
+      return [];
     const near = unfed.filter((type) => isNear(column, values, type));
     if (near.length > 0) return [question(column, near)];
     const instead = [...fed].find(([type]) => isVersion(column, values, type));
