@@ -7,6 +7,7 @@ import { SUBMIT } from '../../src/run-service/executors/remote/vendors/vendor-an
 import { isDoubtful, OwnService, type Run } from '../comfy/own-service.ts';
 import { until } from '../stage/stage.ts';
 import { openReplicate } from './replicate.ts';
+import { openRouter } from './router.ts';
 import type { LostAnswer, VendorStandIn } from './vendor-stand-in.ts';
 
 type VendorCase = {
@@ -18,6 +19,7 @@ type VendorCase = {
 
 const CASES: readonly VendorCase[] = [
   { vendor: 'replicate', open: openReplicate, lost: { taken: 'success', never: 'success' } },
+  { vendor: 'router', open: openRouter, lost: { taken: 'success', never: 'success' } },
 ];
 const LOSSES: readonly LostAnswer[] = ['closed', '502', 'timeout'];
 

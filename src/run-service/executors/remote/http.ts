@@ -30,7 +30,7 @@ export type ServerAnswer = {
 };
 
 type Sent = {
-  readonly method?: 'POST' | 'HEAD';
+  readonly method?: 'POST' | 'PUT' | 'HEAD';
   readonly body?: string | Form;
   readonly signal?: AbortSignal;
   readonly more?: Readonly<Record<string, string>>;
@@ -76,6 +76,15 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
     post: async (path: string, body: object): Promise<void> => {
       const { status, text } = await ask(path, JSON.stringify(body));
       if (status >= 300) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
+    },
+    /** Without a body. A conflict means that there was nothing to do. */
+    put: async (path: string): Promise<void> => {
+      const { status, text } = await answerTo(path, {
+        method: 'PUT',
+        signal: AbortSignal.timeout(ANSWER_MS),
+      });
+      if (status >= 300 && status !== 409)
+        throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
     },
     upload: async <T>(path: string, form: Form, schema: z.ZodType<T>): Promise<T> => {
       const answer = await answerTo(path, { method: 'POST', body: form }, files);

@@ -9,6 +9,7 @@ import type { Backend } from './backend.ts';
 import { openComfyApi } from './comfy-api.ts';
 import { openComfyui } from './comfyui.ts';
 import { openReplicate } from './vendors/replicate.ts';
+import { openRouter } from './vendors/router.ts';
 
 export type GivenServer = {
   readonly url: string;
@@ -100,6 +101,7 @@ const OPEN: Readonly<Partial<Record<ServerRow['kind'], (url: string, settings: S
   comfyui: (url, { headers }) => openComfyui({ url, headers }),
   'comfy-api': openComfyApi,
   replicate: openReplicate,
+  router: openRouter,
 };
 
 function openBackend(kind: ServerRow['kind'], url: string, settings: Settings): Backend {

@@ -77,7 +77,7 @@ const problemSchema = z
   .partial();
 
 /** The words of a refusal, in any of the shapes that vendors use. */
-function vendorReason({ status, text }: ServerAnswer): string {
+export function vendorReason({ status, text }: ServerAnswer): string {
   const { data = {} } = problemSchema.safeParse(jsonIn(text));
   const { detail, error, message, title } = data;
   const words =
