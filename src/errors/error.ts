@@ -130,8 +130,11 @@ export const hintAmong = (
   wrong: string,
   noun: string,
   names: readonly string[],
-  { near = nearest(wrong, names), between }: { near?: string | undefined; between?: string } = {},
-): string => sentences(didYouMean(near), `${noun}: ${list(names, between)}`);
+  choice: { near?: string | undefined; between?: string } = {},
+): string => {
+  const near = 'near' in choice ? choice.near : nearest(wrong, names);
+  return sentences(didYouMean(near), `${noun}: ${list(names, choice.between)}`);
+};
 
 /** Puts the error on one line, for readers who see nothing else of it. */
 export const codedMessage = ({

@@ -2,6 +2,7 @@
 
 import { nearest, problem } from '../errors/error.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
+import { areOneSetting, isSetting } from './guesses/input-names.ts';
 import type { SheetOptions } from './sheet-source.ts';
 
 type InputTypes = readonly InputType[];
@@ -36,7 +37,11 @@ export function nearestInput(wrong: string, inputTypes: InputTypes): string | un
       [name, ...fields, ...also].map((alias) => [alias, name]),
     ),
   );
-  return names.get(wrong) ?? names.get(nearest(wrong, [...names.keys()]) ?? '');
+  // A seed is no slip of speed.
+  const near = isSetting(wrong)
+    ? [...names.keys()].find((name) => areOneSetting(name, wrong))
+    : nearest(wrong, [...names.keys()]);
+  return names.get(wrong) ?? names.get(near ?? '');
 }
 
 type NamedOptions = Pick<SheetOptions, 'map' | 'set' | 'types'>;

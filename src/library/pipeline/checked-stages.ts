@@ -94,4 +94,4 @@ function checked(
 }
 
 const noName = (what: string, wrong: string, names: readonly string[], near?: string) =>
-  problem('E602', { what, hint: hintAmong(wrong, 'there are', names, { near }) });
+  problem('E602', { what, hint: hintAmong(wrong, 'there are', names, near === undefined ? {} : { near }) });

@@ -95,7 +95,9 @@ export function nothingGuess({ nothings, randomSeeds }: Survey, options: SheetOp
   const texts = [
     ...(cells === 0
       ? []
-      : [`${cells} ${cells === 1 ? 'cell' : 'cells'} ${list(words)} ${cells === 1 ? 'is' : 'are'} empty`]),
+      : [
+          `${cells} ${cells === 1 ? 'cell' : 'cells'} ${list(words)} ${cells === 1 ? 'is' : 'are'} taken for empty`,
+        ]),
     ...(randomSeeds === 0 ? [] : [`the seed ${RANDOM_SEED} means a random one, as an empty cell does`]),
   ];
   const asWords = or('to send all of them', { null: [KEEP] });

@@ -10,7 +10,7 @@ describe('cells', () => {
     expect(await read('a.csv', text)).toEqual({
       rows: ['{"cfg":7,"prompt":"a"}', '{"prompt":"b"}', '{"prompt":"c","seed":3}'],
       guesses: [
-        '? 4 cells N/A, None, -, nan are empty; to send all of them: --null keep (--null N/A,None,-,nan)',
+        '? 4 cells N/A, None, -, nan are taken for empty; to send all of them: --null keep (--null N/A,None,-,nan)',
       ],
     });
     const prompts = await read('a.csv', 'prompt,seed\nnone,1\nb,2\n', { null: ['keep'] });
@@ -22,7 +22,7 @@ describe('cells', () => {
     expect(await read('a.csv', 'product,style\nmug,\\N\nlamp,ink\n', { set })).toEqual({
       rows: ['{"prompt":"mug in "}', '{"prompt":"lamp in ink"}'],
       guesses: [
-        "? 1 cell \\N is empty; to send all of them: --null keep (--null '\\N')",
+        "? 1 cell \\N is taken for empty; to send all of them: --null keep (--null '\\N')",
         expect.stringMatching(/^\? the text of prompt lacks "style" in row 2,/),
       ],
     });
@@ -122,7 +122,7 @@ describe('cells', () => {
 
   it('of a number with the word random are empty, which is asked', async () => {
     expect(await read('a.csv', 'prompt,seed\na,random\nb,2\n')).toMatchObject({
-      guesses: ['? 1 cell random is empty; to send all of them: --null keep (--null random)'],
+      guesses: ['? 1 cell random is taken for empty; to send all of them: --null keep (--null random)'],
     });
   });
 

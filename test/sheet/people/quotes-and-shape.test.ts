@@ -329,7 +329,7 @@ describe('a sheet of another shape', () => {
     const styled = { inputTypes: [input('prompt', 'string'), input('style', 'string')] };
     const text = 'id,prompt,style\n#1,a,oil\n#2,b,n/a\n#3,c,ink\n';
     const told = (await read('a.csv', text, { drop: ['id'] }, styled)).guesses;
-    expect(told.join()).toContain('1 cell n/a is empty');
+    expect(told.join()).toContain('1 cell n/a is taken for empty');
   });
 
   it('has columns that resemble inputs, which are asked about', async () => {

@@ -122,6 +122,14 @@ describe('a sheet is refused', () => {
     expect(shown(refused)).toHaveLength(2);
   });
 
+  it('if a seed is set where there is none, without the name of another setting', async () => {
+    const inputTypes = [input('prompt', 'string', { required: true }), input('speed', 'float')];
+    const refusalOf = (options: object) =>
+      read('a.csv', 'prompt\na\n', options, { inputTypes }).catch((error: unknown) => error);
+    for (const options of [{ grid: { seed: ['1', '2'] } }, { set: { seed: '1' } }])
+      expect(await refusalOf(options)).toMatchObject({ code: 'E602', hint: 'inputs: prompt, speed' });
+  });
+
   it('if no column is an input', async () => {
     expect((await refusal('name,price\na,1\n'))[0]).toBe('E200');
   });
