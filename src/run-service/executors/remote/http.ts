@@ -30,10 +30,16 @@ export type ServerAnswer = {
 };
 
 type Sent = {
-  readonly method?: 'POST' | 'PUT' | 'HEAD';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'HEAD';
   readonly body?: string | Form;
   readonly signal?: AbortSignal;
   readonly more?: Readonly<Record<string, string>>;
+};
+
+type AskOptions = {
+  readonly waitMs?: number;
+  readonly more?: Sent['more'];
+  readonly method?: 'GET' | 'POST' | 'PUT';
 };
 
 export type Http = ReturnType<typeof openHttp>;
@@ -57,16 +63,17 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
     const answer = await send(path, options, way);
     return { status: answer.statusCode, text: await boundedText(answer.body), headers: answer.headers };
   };
-  /** A POST if there is a body, else a GET. */
+  /** By default a POST if there is a body, else a GET. */
   const ask = (
     path: string,
     body?: string,
-    { waitMs = ANSWER_MS, more = {} }: { readonly waitMs?: number; readonly more?: Sent['more'] } = {},
+    { waitMs = ANSWER_MS, more = {}, method = body === undefined ? 'GET' : 'POST' }: AskOptions = {},
   ): Promise<ServerAnswer> =>
     answerTo(path, {
       signal: AbortSignal.timeout(waitMs),
       more,
-      ...(body === undefined ? {} : { method: 'POST', body }),
+      method,
+      ...(body !== undefined && { body }),
     });
   return {
     dispatcher,
@@ -76,15 +83,6 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
     post: async (path: string, body: object): Promise<void> => {
       const { status, text } = await ask(path, JSON.stringify(body));
       if (status >= 300) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
-    },
-    /** Without a body. A conflict means that there was nothing to do. */
-    put: async (path: string): Promise<void> => {
-      const { status, text } = await answerTo(path, {
-        method: 'PUT',
-        signal: AbortSignal.timeout(ANSWER_MS),
-      });
-      if (status >= 300 && status !== 409)
-        throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
     },
     upload: async <T>(path: string, form: Form, schema: z.ZodType<T>): Promise<T> => {
       const answer = await answerTo(path, { method: 'POST', body: form }, files);

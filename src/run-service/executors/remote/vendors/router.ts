@@ -69,6 +69,7 @@ const statusSchema = z.looseObject({
   error_type: z.string().nullish(),
   detail: z.string().nullish().catch(undefined),
 });
+type RunFault = Pick<z.output<typeof statusSchema>, 'error_type' | 'detail'>;
 const pathSchema = z.looseObject({
   post: z.looseObject({
     requestBody: z.looseObject({
@@ -146,10 +147,7 @@ class Router {
     return { at: 'ended', ref, end: await this.#endOf(ref, fault) };
   }
 
-  async #endOf(
-    ref: string,
-    { error_type: kind, detail }: Omit<z.output<typeof statusSchema>, 'status'>,
-  ): Promise<RunEnd> {
+  async #endOf(ref: string, { error_type: kind, detail }: RunFault): Promise<RunEnd> {
     if (kind === 'cancelled') return { status: 'interrupted', ranMs: undefined };
     if (kind != null)
       return {
@@ -180,7 +178,8 @@ class Router {
 
   async cancel(id: string): Promise<void> {
     const ref = this.#refs.get(id);
-    if (ref !== undefined) await this.#http.put(`${ref}/cancel`);
+    // A run that has ended answers with a conflict.
+    if (ref !== undefined) await this.#http.ask(`${ref}/cancel`, undefined, { method: 'PUT' });
   }
 
   close = (): Promise<void> => this.#http.close();
