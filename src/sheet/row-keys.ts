@@ -43,6 +43,7 @@ export class RowNames {
   /** The contents of rows that have a key. */
   readonly #contents = new KeyTable();
   readonly #twins = new KeyTable();
+  readonly #duplicates = new KeyTable();
   /** Rows that repeat the content of an earlier row: how many, and the first of them. */
   readonly repeats: Repeats = { count: 0 };
   /** Repeating rows whose keys are equal too, but for case and blanks. */
@@ -61,9 +62,15 @@ export class RowNames {
     return nth === 1 ? { key } : { key, firstRow };
   }
 
-  /** The key of a row that cannot be read: its own, unless it has none or an earlier row has it; else a hash of its cells. */
+  /** The key of a row that cannot be read: its own, which says if an earlier row has it; without one, a hash of its cells. */
   nameUnread(key: string | undefined, cells: string, row: number): string {
-    if (key !== undefined && this.#table.sight(fingerprint(key), row).nth === 1) return key;
+    if (key !== undefined) {
+      if (this.#table.sight(fingerprint(key), row).nth === 1) return key;
+      const { nth } = this.#duplicates.sight(fingerprint(key), row);
+      const end = ` (duplicate${nth === 1 ? '' : ` ${nth}`})`;
+      const name = `${key.slice(0, MAX_KEY - end.length)}${end}`;
+      if (this.#table.sight(fingerprint(name), row).nth === 1) return name;
+    }
     const print = fingerprint(cells);
     const { nth } = this.#table.sight(print, row);
     return nth === 1 ? print : `${print}-${nth}`;
