@@ -142,7 +142,7 @@ class RowsTakenIn {
     readonly lines: number;
     readonly width: number;
     readonly first: FieldShape;
-    /** Those of its further lines. */
+    /** The shapes of its further lines. */
     readonly shapes: ReadonlySet<FieldShape>;
   }[] = [];
 
