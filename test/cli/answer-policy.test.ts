@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Printer } from '../../src/cli/context.ts';
-import { commandWith, guessLines, policyOf, type Asking } from '../../src/cli/run/answer-policy.ts';
+import { ask, commandWith, guessLines, policyOf, type Asking } from '../../src/cli/run/answer-policy.ts';
 import type { Patch, Question } from '../../src/batches/questions.ts';
 import { settle } from '../../src/batches/settle.ts';
 import { said, toConfirm } from '../../src/sheet/guesses/guess.ts';
@@ -220,5 +220,22 @@ describe('the command for a new batch of rows that a batch has', () => {
         '  runsheet run --again --gpu H100 --map prompt=text --drop note --null -,N/A failures.csv -d x --map image=pic --key=sku',
       ),
     });
+  });
+});
+
+describe('a question on a terminal', () => {
+  it('takes an answer in any case, and says what may be typed after Enter or another word', async () => {
+    const [stdin, stderr] = [terminal(), terminal()];
+    const answer = ask({ stdin, stderr } as unknown as NodeJS.Process, 'Well? [y/n/1] ', {
+      y: 1,
+      yes: 1,
+      n: 2,
+      1: 3,
+    });
+    stdin.write('\nmaybe\n YES \n');
+    expect(await answer).toBe(1);
+    const text = String(stderr.read());
+    expect(text).toContain('Enter alone answers nothing: type y, n or 1, then Enter\n');
+    expect(text).toContain('"maybe" is no answer: type y, n or 1, then Enter\n');
   });
 });

@@ -29,7 +29,10 @@ const asking =
   ): Promise<QuestionAnswer | undefined> => {
     const [yes, ...alternatives] = answers;
     if (yes?.text === undefined) {
-      const text = question.id === 'guesses' ? 'Is that right?' : terminalLine(`${what}. Send them?`);
+      const text =
+        question.id === 'guesses'
+          ? 'y takes every line with a ?. Is that right?'
+          : terminalLine(`${what}. Send them?`);
       const lines = [...alternatives.map(alternativeLine), text];
       const keys = Object.fromEntries(alternatives.map((answer) => [answer.key, answer]));
       const words = ['y', 'n', ...Object.keys(keys)].join('/');
@@ -128,6 +131,14 @@ function isOtherText(
 const isValueOf = (flag: string, arg: string, before: string | undefined, flags: readonly string[]) =>
   flags.includes(flag) && (arg === flag || before === flag || arg.startsWith(`${flag}=`));
 
+/** `type y, n or 1, then Enter` */
+function wordsOf(answers: Readonly<Record<string, unknown>>): string {
+  const words = Object.keys(answers).filter((word) => word !== 'yes' && word !== 'no');
+  // Numbers come first among the keys of an object.
+  const listed = words.toSorted((a, b) => Number(/^\d/.test(a)) - Number(/^\d/.test(b)));
+  return `type ${listed.slice(0, -1).join(', ')} or ${listed.at(-1)}, then Enter`;
+}
+
 /** Asks until the user chooses one of `answers`. Returns undefined at the end of the input. */
 export async function ask<T>(
   { stdin, stderr }: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
@@ -139,7 +150,11 @@ export async function ask<T>(
   try {
     lines.prompt();
     for await (const answer of lines) {
-      if (Object.hasOwn(answers, answer)) return answers[answer];
+      const word = answer.trim().toLowerCase();
+      if (Object.hasOwn(answers, word)) return answers[word];
+      stderr.write(
+        `${word === '' ? 'Enter alone answers nothing' : `${terminalLine(JSON.stringify(word))} is no answer`}: ${wordsOf(answers)}\n`,
+      );
       lines.prompt();
     }
     return undefined;
