@@ -11,7 +11,7 @@ export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 export interface Limits {
   /** Maximum runs at the same time; auto or auto:64 finds the useful number from queueing times and 429, at most 256 or 64 (default: twice the deployment's limit). */
   readonly concurrency?: number | 'auto' | `auto:${number}`;
-  /** Maximum retries of a row whose run failed or timed out (default: 2). */
+  /** Maximum retries of a failed or timed-out row (default: 2). */
   readonly retries?: number;
   /** Retries by the kind of failure, such as out-of-memory=0,timeout=1 (default: as `retries`; out-of-memory 1). */
   readonly retry?: Readonly<Partial<Record<FailureKind, number>>>;
@@ -23,7 +23,7 @@ export interface Limits {
   readonly failAfter?: number | `${number}%` | null;
   /** Pause at this time, such as 2026-12-24T06:00, or this long after the command, such as 8h (default: none). */
   readonly deadline?: Date | null;
-  /** Pause before the runs could cost more US dollars than this, such as 20 or 7.50 (default: none). */
+  /** Pause before runs could cost more than this, such as 20 or 7.50 (default: none). */
   readonly maxCost?: number | null;
   /** Share the slots of this pool, which has to exist, with its other batches (default: none). */
   readonly pool?: string | null;

@@ -33,7 +33,7 @@ export const LIMITS = {
     kind: count(0, MAX_RETRIES),
     scope: 'live',
     group: 'failures',
-    help: 'maximum retries of a row whose run failed or timed out',
+    help: 'maximum retries of a failed or timed-out row',
     usual: String(USUAL_RETRIES),
   },
   retry: {
@@ -86,7 +86,7 @@ export const LIMITS = {
     removable: true,
     scope: 'live',
     group: 'money',
-    help: 'pause before the runs could cost more US dollars than this, such as 20 or 7.50',
+    help: 'pause before runs could cost more than this, such as 20 or 7.50',
     usual: 'none',
   },
   pool: {
