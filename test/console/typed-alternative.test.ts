@@ -18,7 +18,9 @@ async function typed(answers: string): Promise<string> {
 it('an alternative typed at the question replaces the guess, and the sheet is read again without asking twice', async () => {
   const stderr = await typed('1\n');
   expect(stderr).toMatch(/row 3 equals row 1, and is run too; to leave it out: --unique \(--no-unique\)/);
-  expect(stderr).toMatch(/ {2}1 {2}to leave it out: --unique\ny takes every line with a \?\. Is that right\? \[y\/n\/1\] /);
+  expect(stderr).toMatch(
+    / {2}1 {2}to leave it out: --unique\ny takes every line with a \?\. Is that right\? \[y\/n\/1\] /,
+  );
   expect(stderr).toMatch(/3 rows, 1 column[^]*2 rows, 1 column/);
   expect(stderr.split('Is that right?')).toHaveLength(2);
 });

@@ -63,7 +63,7 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
     const answer = await send(path, options, way);
     return { status: answer.statusCode, text: await boundedText(answer.body), headers: answer.headers };
   };
-  /** By default a POST if there is a body, else a GET. */
+  /** Sends a POST if there is a body, else a GET, unless the method is named. */
   const ask = (
     path: string,
     body?: string,
