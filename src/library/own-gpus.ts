@@ -95,6 +95,8 @@ const knownSchema = z.array(
     also: z.array(z.string()),
     /** The number of current runs. */
     runs: z.number(),
+    /** How long these may still execute; null if none does. */
+    busyMs: z.number().nullable().default(null),
     /** Why the server takes no runs now; null if it does. */
     away: z.string().nullable(),
   }),
@@ -199,10 +201,21 @@ const LOOK_MS = 2_000;
  * The GPU servers of a batch that take no runs now. Starts nothing, and returns none if the local run
  * service cannot be asked.
  */
-export async function awayServers(
+export async function awayServers(home: string, batch: ServersOfBatch): Promise<readonly AwayServer[]> {
+  const servers = await serversOfBatch(home, batch);
+  return servers.flatMap(({ url, away }) => (away === null ? [] : [{ url, reason: away }]));
+}
+
+/** The seats of this machine on which programs of a batch execute now: they outlive every process of runsheet. */
+export const busySeats = async (home: string, batch: ServersOfBatch): Promise<readonly KnownServer[]> =>
+  (await serversOfBatch(home, batch)).filter(({ kind, busyMs }) => kind === 'gpu' && busyMs !== null);
+
+type ServersOfBatch = Pick<BatchFile, 'service' | 'servers'>;
+
+async function serversOfBatch(
   home: string,
-  { service, servers }: Pick<BatchFile, 'service' | 'servers'>,
-): Promise<readonly AwayServer[]> {
+  { service, servers }: ServersOfBatch,
+): Promise<readonly KnownServer[]> {
   const own = localService(home);
   if (own === undefined || service.base !== LOCAL || service.rehearsal) return [];
   try {
@@ -210,7 +223,7 @@ export async function awayServers(
     const listed = knownSchema.parse(jsonIn(await answer.text()));
     const isMeant = ({ url, also }: KnownServer): boolean =>
       servers === undefined || [url, ...also].some((address) => servers.includes(address));
-    return listed.filter(isMeant).flatMap(({ url, away }) => (away === null ? [] : [{ url, reason: away }]));
+    return listed.filter(isMeant);
   } catch {
     return [];
   }

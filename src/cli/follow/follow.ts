@@ -12,6 +12,7 @@ import { refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { canaryReport } from '../../results/estimate.ts';
 import { canaryReportLines, isJudged } from '../run/forecast.ts';
 import { configOf } from '../flags/batch-options.ts';
+import { goingOnText } from './going-on.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { toFollow, toContinue, nextCommand } from '../next-command.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
@@ -241,6 +242,7 @@ function reportTrouble(trouble: WorkerTrouble | undefined, view: ProgressView, r
 async function stopAll({ session, printer, batchFolder, interrupts, progress }: FollowEnd): Promise<void> {
   printer.notice(`\nstopping; ${doneText(progress)}, nothing is lost`);
   interrupts.onSecond(() => session.stack?.hurry());
+  const goingOn = await goingOnText(batchFolder);
   let reported = -1;
   await session.close((onWire) => {
     if (onWire !== reported && onWire > 0) {
@@ -250,7 +252,9 @@ async function stopAll({ session, printer, batchFolder, interrupts, progress }: 
     }
     reported = onWire;
   });
-  printer.notice(`stopped\n${nextLine(toContinue(batchFolder))}`);
+  printer.notice('stopped');
+  if (goingOn !== undefined) printer.notice(goingOn);
+  printer.notice(nextLine(toContinue(batchFolder)));
 }
 
 const leaveRunning = ({ printer, batchFolder, progress }: FollowEnd): void =>

@@ -9,7 +9,7 @@ import { identityOf } from '../../../host/service-address.ts';
 import { plural } from '../../../options/number-text.ts';
 import { isVendor } from '../../../options/server-kind.ts';
 import type { Database, ServerRow } from '../../database.ts';
-import { stateIn } from './assigned-run.ts';
+import { stateIn, timeLimitMs, type AssignedRun } from './assigned-run.ts';
 import { Unreachable, type Backend } from './backend.ts';
 import type { Remote } from './remote.ts';
 import { isSameAddress } from './same-server.ts';
@@ -45,6 +45,8 @@ export type ShownServer = {
   /** Alternative addresses of the server. */
   readonly also: readonly string[];
   readonly runs: number;
+  /** How long its runs may still execute; null if none does. */
+  readonly busyMs: number | null;
   /** Why the server takes no runs now. */
   readonly away: string | null;
 };
@@ -54,6 +56,7 @@ type KnownServersWorld = {
     Database,
     'servers' | 'keepServer' | 'forgetServer' | 'serverNames' | 'nameServer' | 'beDurable' | 'find'
   >;
+  readonly now: () => number;
   readonly say: (event: string, facts: Record<string, unknown>) => void;
   readonly executor: () => Remote;
   readonly openSeat: OpenSeat;
@@ -99,7 +102,7 @@ export class KnownServers {
   }
 
   list(): readonly ShownServer[] {
-    const { database, executor } = this.#world;
+    const { database, executor, now } = this.#world;
     const names = [...this.#names];
     return database.servers().map(({ url, kind, gpu }) => {
       const server = executor().servers.find((current) => current.url === url);
@@ -109,6 +112,7 @@ export class KnownServers {
         gpu: server?.gpu || gpu,
         also: names.flatMap(([name, kept]) => (kept === url ? [name] : [])),
         runs: server?.runs.size ?? 0,
+        busyMs: longestOf(server?.runs.values() ?? [], now()),
         away: server?.away?.reason ?? server?.fault ?? null,
       };
     });
@@ -240,6 +244,14 @@ const nameOf = (kind: ServerRow['kind'], url: string): string => {
   if (isSeat(url)) return `GPU ${url.slice('gpu:'.length)}`;
   return isVendor(kind) ? kind : new URL(url).host;
 };
+
+/** The longest time that one of these runs may still execute, by its limit; null if none has begun. */
+function longestOf(runs: Iterable<AssignedRun>, nowMs: number): number | null {
+  const leftMs = [...runs].flatMap((run) =>
+    run.state.startedMs === undefined ? [] : [run.state.startedMs + timeLimitMs(run) - nowMs],
+  );
+  return leftMs.length === 0 ? null : Math.max(0, ...leftMs);
+}
 
 const answerOf = (backend: Backend) =>
   backend.describe().catch((error: unknown) => {
