@@ -75,6 +75,9 @@ export async function killOrdeal(stage: Stage, plan: Plan): Promise<Figures> {
     sheet,
     '--retries',
     '9',
+    // Signal 9 counts as a lack of memory.
+    '--retry',
+    'out-of-memory=9',
     '--program',
     'sh generate.sh',
     '--gpus',
