@@ -206,6 +206,7 @@ export type Listening = {
  *   same-key         repeating a key buys nothing for `ms`: until then the run is sent again, later never. `provesAbsence`: if the
  *                    key is used up, the server shows whether a job came of it
  *   told-or-unknown  only the server's messages reveal the run: it is never sent again, and unknown if none came within `boundMs`
+ *                    (`isAfterLimit`: counted from the time limit of the run)
  *   again            nothing reveals the run, and a run costs nothing but time: it is sent again
  *
  * `gone`: whether a run that the server held and lost (it stopped, or does not answer for long) is executed
@@ -214,7 +215,7 @@ export type Listening = {
 export type Guarantee = { readonly gone: 'again' | 'unknown' } & (
   | { readonly lost: 'asked'; readonly isSlow?: true; readonly forMs?: number }
   | { readonly lost: 'same-key'; readonly ms: number; readonly provesAbsence: boolean }
-  | { readonly lost: 'told-or-unknown'; readonly boundMs: number }
+  | { readonly lost: 'told-or-unknown'; readonly boundMs: number; readonly isAfterLimit?: true }
   | { readonly lost: 'again' }
 );
 

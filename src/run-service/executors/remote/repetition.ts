@@ -7,14 +7,20 @@
 //
 // Every repetition is bounded.
 
-import type { AssignedRun, RunState } from './assigned-run.ts';
+import { timeLimitMs, type AssignedRun, type RunState } from './assigned-run.ts';
 import type { Backend, Guarantee } from './backend.ts';
 
 /** A task that calls a paid service elsewhere is never repeated on suspicion, wherever it runs. */
-export const guaranteeFor = (
+export function guaranteeFor(
   { guarantee }: Pick<Backend, 'guarantee'>,
-  { task }: Pick<AssignedRun, 'task'>,
-): Guarantee => (task.isPaid ? { ...guarantee, gone: 'unknown' } : guarantee);
+  assigned: Pick<AssignedRun, 'task' | 'run'>,
+): Guarantee {
+  const bounded =
+    guarantee.lost === 'told-or-unknown' && guarantee.isAfterLimit === true
+      ? { ...guarantee, boundMs: guarantee.boundMs + timeLimitMs(assigned) }
+      : guarantee;
+  return assigned.task.isPaid ? { ...bounded, gone: 'unknown' } : bounded;
+}
 
 type EndDecision =
   | { readonly kind: 'failed'; readonly reason: string }

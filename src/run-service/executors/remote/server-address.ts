@@ -8,8 +8,10 @@ import { isVendor, VENDOR_FACTS } from '../../../options/server-kind.ts';
 import type { Backend } from './backend.ts';
 import { openComfyApi } from './comfy-api.ts';
 import { openComfyui } from './comfyui.ts';
+import { openFal } from './vendors/fal.ts';
 import { openReplicate } from './vendors/replicate.ts';
 import { openRouter } from './vendors/router.ts';
+import { openRunpod } from './vendors/runpod.ts';
 
 export type GivenServer = {
   readonly url: string;
@@ -102,6 +104,8 @@ const OPEN: Readonly<Partial<Record<ServerRow['kind'], (url: string, settings: S
   'comfy-api': openComfyApi,
   replicate: openReplicate,
   router: openRouter,
+  runpod: openRunpod,
+  fal: openFal,
 };
 
 function openBackend(kind: ServerRow['kind'], url: string, settings: Settings): Backend {

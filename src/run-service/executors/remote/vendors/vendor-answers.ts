@@ -3,13 +3,17 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { errorMessage } from '../../../../errors/error.ts';
+import { mediaTypeOf } from '../../../../host/media-types.ts';
 import { isWebAddress } from '../../../../host/web-address.ts';
 import { openDownloads } from '../../../../service-client/download.ts';
 import { Unreachable, type Submitted } from '../backend.ts';
 import { jsonIn, OF_EVERYTHING, retryAfterMs, shown, type Http, type ServerAnswer } from '../http.ts';
 
-/** How long the answer to a purchase is awaited. */
-export const SUBMIT = { waitMs: 120_000 };
+/**
+ * `waitMs`: how long the answer to a purchase is awaited. At a vendor that shows no list, `queueMs` is how long a
+ * run may wait there to begin, and `slackMs` how long after its last moment the run counts as possibly executing.
+ */
+export const SUBMIT = { waitMs: 120_000, queueMs: 600_000, slackMs: 60_000 };
 
 /** The connection was never made, so no byte of the request arrived. */
 const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
@@ -99,14 +103,35 @@ export async function resultAt(address: string, vendor: string): Promise<Readabl
   return Readable.from(chunks);
 }
 
-/** The bytes of `data:image/png;base64,…`. */
-function dataIn(address: string): Buffer {
-  const [, coding = '', data = ''] = /^data:[^,]*?(;base64)?,(.*)$/is.exec(address) ?? [];
-  return coding === '' ? Buffer.from(decodedText(data)) : Buffer.from(data, 'base64');
+/** An input file as a data URI, for vendors that store no inputs. */
+export async function dataUri({
+  name,
+  content,
+}: {
+  readonly name: string;
+  readonly content: Blob;
+}): Promise<string> {
+  const bytes = Buffer.from(await content.arrayBuffer());
+  return `data:${mediaTypeOf(name)};base64,${bytes.toString('base64')}`;
 }
 
-/** A file name from an address, whose query is often a signature. */
+/** The bytes of `data:image/png;base64,…`. */
+function dataIn(address: string): Buffer {
+  // A regular expression over megabytes would exceed its stack.
+  const comma = address.indexOf(',');
+  const data = address.slice(comma + 1);
+  return /;base64$/i.test(address.slice(0, comma))
+    ? Buffer.from(data, 'base64')
+    : Buffer.from(decodedText(data));
+}
+
+/** The extensions of media types whose second word is none. */
+const EXTENSIONS: Readonly<Record<string, string>> = { jpeg: 'jpg', mpeg: 'mp3', svg: 'svg', gltf: 'glb' };
+
+/** A file name from an address, whose query is often a signature, or from the media type of a data URI. */
 export function fileNameIn(address: string): string {
+  const [, subtype = ''] = /^data:[\w.+-]+\/(?:x-)?(\w+)/.exec(address) ?? [];
+  if (subtype !== '') return `output.${EXTENSIONS[subtype] ?? subtype}`;
   const path = URL.canParse(address) ? new URL(address).pathname : '';
   return decodedText(path.split('/').findLast(Boolean) ?? '') || 'output';
 }
