@@ -5,7 +5,15 @@
 //      --program 'python gen.py' ──named──▶ <home>/programs/<id>.json ──id──▶ the run service reads it
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { errorMessage, problem, type RunsheetError } from '../errors/error.ts';
@@ -217,6 +225,12 @@ export function keepProgram(programs: string, program: NamedProgram): string {
   writeFileSync(part, exactText(program), { mode: 0o600, flush: true });
   renameSync(part, fileOf(programs, id));
   return id;
+}
+
+/** The ids of all kept programs. */
+export function programIdsIn(programs: string): readonly string[] {
+  const names = existsSync(programs) ? readdirSync(programs) : [];
+  return names.filter((name) => /^[\da-f]{32}\.json$/.test(name)).map((name) => name.slice(0, 32));
 }
 
 /** Throws E602 for an id that no command of this user has kept, or a file that others may have written. */

@@ -107,14 +107,28 @@ const workflowSpecSchema = z.strictObject({
   runTimeoutSeconds: z.number().positive().optional(),
 });
 
+/** A program on GPUs of this machine; `program` is its command, `inputs` a JSON Schema file. */
+const programSpecSchema = z.strictObject({
+  name: z.string().min(1).max(100),
+  program: z.string().min(1),
+  inputs: z.string().min(1).optional(),
+  /** Default: all that nvidia-smi lists, else GPU 0. */
+  gpus: z.array(z.int().min(0).max(999)).min(1).optional(),
+  /** Names of variables that the program gets and that are not stored. */
+  env: z.array(z.string().regex(/^[A-Za-z_]\w*$/)).optional(),
+  runTimeoutSeconds: z.number().positive().optional(),
+});
+
+const specSchemaFor = (entry: unknown) => {
+  if (typeof entry !== 'object' || entry === null) return deploymentSpecSchema;
+  if ('program' in entry) return programSpecSchema;
+  return 'workflow' in entry ? workflowSpecSchema : deploymentSpecSchema;
+};
+
 const entriesSchema = z
   .array(
     z.unknown().transform((entry, context) => {
-      const schema =
-        typeof entry === 'object' && entry !== null && 'workflow' in entry
-          ? workflowSpecSchema
-          : deploymentSpecSchema;
-      const read = schema.safeParse(entry);
+      const read = specSchemaFor(entry).safeParse(entry);
       if (read.success) return read.data;
       for (const { message, path } of read.error.issues)
         context.issues.push({ code: 'custom', message, path, input: entry });
@@ -126,6 +140,7 @@ const entriesSchema = z
 export type DeploymentsFile = {
   readonly simulated: readonly DeploymentSpec[];
   readonly workflows: readonly z.output<typeof workflowSpecSchema>[];
+  readonly programs: readonly z.output<typeof programSpecSchema>[];
 };
 
 /** Reads a deployments file, a JSON array. Throws E602 with the invalid entry and its problem. */
@@ -134,13 +149,14 @@ export function readDeployments(fileText: string): DeploymentsFile {
   if (!read.success) {
     throw problem('E602', {
       what: `the deployments file is invalid: ${read.error.issues.map(placed).join('; ')}`,
-      hint: `fields: ${Object.keys(deploymentSpecSchema.in.shape).join(', ')}; only name is required; or, on your own GPUs: name, workflow, inputs, runTimeoutSeconds`,
+      hint: `fields: ${Object.keys(deploymentSpecSchema.in.shape).join(', ')}; only name is required; or, on your own GPUs: name, workflow, inputs, runTimeoutSeconds; or, for a program: name, program, inputs, gpus, env, runTimeoutSeconds`,
     });
   }
   refuseRepeats(read.data);
   return {
-    simulated: read.data.flatMap((entry) => ('workflow' in entry ? [] : [entry])),
+    simulated: read.data.flatMap((entry) => ('workflow' in entry || 'program' in entry ? [] : [entry])),
     workflows: read.data.flatMap((entry) => ('workflow' in entry ? [entry] : [])),
+    programs: read.data.flatMap((entry) => ('program' in entry ? [entry] : [])),
   };
 }
 

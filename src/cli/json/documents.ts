@@ -147,11 +147,22 @@ export const deploymentSchema = z.object({
     .nullable()
     .describe('null: the service does not describe them'),
   batches: count.describe('batches of it in the folder of the batches'),
+  program: z
+    .object({
+      command: z.string(),
+      folder: z.string(),
+      files: z.array(z.object({ path: z.string(), sha256: z.string(), edit: z.string().nullable() })),
+      environment: z.array(z.string()).describe('names of the variables that were kept'),
+      secrets: z.array(z.string()).describe('names of the variables that are not kept'),
+    })
+    .nullable()
+    .describe('a program of this user; null for any other deployment, and in the list'),
 });
 
 export const deploymentJson = (
   { concurrencyLimit, runTimeoutSeconds, versionId, inputTypes, ...deployment }: Omit<Deployment, 'servers'>,
   batches: number,
+  program?: ShapedFields<NonNullable<z.output<typeof deploymentSchema>['program']>>,
 ): z.infer<typeof deploymentSchema> =>
   shaped(deploymentSchema, {
     ...deployment,
@@ -160,6 +171,7 @@ export const deploymentJson = (
     version_id: versionId,
     inputs: inputTypes?.map(({ name, ...input }) => ({ input: name, ...input })),
     batches,
+    program,
   });
 
 export const poolSchema = z.object({

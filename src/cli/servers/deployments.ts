@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { stringify } from 'csv-stringify/sync';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
+import { programBehind, type ShownProgram } from '../../library/kept-program.ts';
 import { listDeployments, showDeployment } from '../../library/deployments.ts';
 import type { Deployment, InputType } from '../../service-client/contract/deployment.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
@@ -14,6 +15,7 @@ import { configOf, meantService, withOwnGpus } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { aligned, plural, span } from '../format.ts';
 import { deploymentJson } from '../json/documents.ts';
+import { programLines } from './program-lines.ts';
 import { isWorkflow, usualColumns, workflowTable } from './workflow-table.ts';
 import { keepNames } from '../completion/proposals.ts';
 
@@ -52,12 +54,14 @@ export default async function deployments(
     return;
   }
   const deployment = await showDeployment(config, meant, name);
+  const program = flags.local ? programBehind(config.home, deployment.id) : undefined;
   const shownName = wordsFor(deployment, flags.local);
   const hasColumns = columnsOf(deployment).length > 0;
-  if (flags.output === 'json') printer.json(shown(deployment));
+  if (flags.output === 'json')
+    printer.json(deploymentJson(deployment, batches.get(deployment.id) ?? 0, program));
   else if (flags.sheet && !hasColumns) throw noColumns(deployment);
   else if (flags.sheet) printer.data(template(deployment).trimEnd());
-  else for (const line of described(deployment, flags.fields)) printer.data(line);
+  else for (const line of described(deployment, flags.fields, program)) printer.data(line);
   const sheet = hasColumns ? templateFile(deployment, flags.sheet) : '<sheet>';
   if (!flags.sheet && hasColumns)
     printer.next(['sheet', `runsheet deployments ${shownName} --sheet > ${sheet}`]);
@@ -117,16 +121,26 @@ const limitText = ({ runTimeoutSeconds: seconds }: Deployment): string =>
 const wordsFor = ({ id, name }: Deployment, isLocal: boolean): string =>
   `${shellWord(name ?? id)}${isLocal ? ' --local' : ''}`;
 
-function described(deployment: Deployment, allFields: boolean): readonly string[] {
-  const { id, name, gpu, concurrencyLimit, inputTypes } = deployment;
+/** The seats of a program are its servers: `gpu:0`. */
+function gpuText({ gpu, servers = [] }: Deployment): string {
+  const seats = servers.flatMap(({ url }) => /^gpu:(\d+)$/.exec(url)?.[1] ?? []);
+  if (seats.length > 0) return `${seats.map((seat) => `GPU ${seat}`).join(', ')} of this machine`;
+  return gpu === undefined ? 'as the rows ask' : `${gpu}; the service may ignore the GPU that a row asks for`;
+}
+
+function described(
+  deployment: Deployment,
+  allFields: boolean,
+  program: ShownProgram | undefined,
+): readonly string[] {
+  const { id, name, concurrencyLimit, inputTypes } = deployment;
   const header = columnsOf(deployment);
   return [
     terminalLine(name === undefined ? id : `${name}  ${id}`),
-    terminalLine(
-      `  gpu         ${gpu === undefined ? 'as the rows ask' : `${gpu}; the service may ignore the GPU that a row asks for`}`,
-    ),
+    terminalLine(`  gpu         ${gpuText(deployment)}`),
     `  at a time   ${concurrencyLimit === undefined ? 'unknown' : plural(concurrencyLimit, 'run')}`,
     `  time limit  ${limitText(deployment)}`,
+    ...(program === undefined ? [] : programLines(program)),
     '',
     ...(inputTypes === undefined
       ? ['the service does not describe the inputs']

@@ -57,14 +57,14 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
   const configured = [...config.serviceTokens, ...tokensOf(flags)];
   refuseOpenDoors(flags, configured.length > 0);
   refuseFaultsOfGpus(flags);
-  const { simulated, workflows } = deploymentsOf(flags);
+  const { simulated, ...own } = deploymentsOf(flags);
   // Only a generated key is printed.
   const generated = configured.length > 0 ? [] : [randomBytes(16).toString('hex')];
   const tokens = [...configured, ...generated];
   const database = databaseOf({
     db: flags.db,
     home: config.home,
-    hasGpus: namesGpus(flags) || workflows.length > 0,
+    hasGpus: namesGpus(flags) || own.workflows.length + own.programs.length > 0,
   });
   const running = await startLocalService({
     port: begin?.port ?? flags.port,
@@ -88,7 +88,7 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
     },
   });
   try {
-    await addGiven(running, { ...gpusOf(flags), ownWorkflows: workflows }, config, printer);
+    await addGiven(running, withOwn(gpusOf(flags), own), config, printer);
   } catch (error) {
     await running.close();
     throw error;
@@ -122,14 +122,23 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
 /** Adds the workflows, and prints notes about their files on stderr, such as where a graph was found. */
 async function addGiven(
   running: LocalService,
-  { ownWorkflows, ...gpus }: GivenGpus & { readonly ownWorkflows: GivenGpus['workflows'] },
+  own: GivenGpus,
   config: Config,
   printer: Printer,
 ): Promise<void> {
-  const own = { ...gpus, workflows: [...ownWorkflows, ...gpus.workflows] };
   const { deployments } = await running.addGpus(await withNamedPrograms(own, config));
   for (const note of deployments.flatMap(({ notes }) => notes)) printer.notice(note);
 }
+
+type OwnDeployments = Required<Pick<GivenGpus, 'workflows' | 'programs'>> & Pick<GivenGpus, 'gpus'>;
+
+/** The GPU servers, workflows and programs of the flags and of the deployments file. */
+const withOwn = (flags: GivenGpus, own: OwnDeployments): GivenGpus => ({
+  ...flags,
+  ...(own.gpus && { gpus: [...new Set([...own.gpus, ...(flags.gpus ?? [])])] }),
+  workflows: [...own.workflows, ...flags.workflows],
+  programs: [...own.programs, ...(flags.programs ?? [])],
+});
 
 function tokensOf({ token, tokenFile }: ServiceFlags): readonly string[] {
   if (token !== undefined) throw problem('E610', {});
@@ -181,22 +190,45 @@ function refuseFaultsOfGpus(flags: ServiceFlags): void {
 }
 
 /** Demo deployments are only for a single user without GPUs: nobody may mistake them for real ones. */
-function deploymentsOf(
-  flags: ServiceFlags,
-): Pick<DeploymentsFile, 'simulated'> & Pick<GivenGpus, 'workflows'> {
+function deploymentsOf(flags: ServiceFlags): Pick<DeploymentsFile, 'simulated'> & OwnDeployments {
   const { deployments: file } = flags;
   if (file === undefined)
-    return { simulated: namesGpus(flags) || isShared(flags) ? [] : DEMO_DEPLOYMENTS, workflows: [] };
+    return {
+      simulated: namesGpus(flags) || isShared(flags) ? [] : DEMO_DEPLOYMENTS,
+      workflows: [],
+      programs: [],
+    };
   try {
-    const { simulated, workflows } = readDeployments(readFileSync(file, 'utf8'));
+    const { simulated, workflows, programs } = readDeployments(readFileSync(file, 'utf8'));
     const read = workflows.map(({ workflow, ...entry }) => {
       const path = resolve(dirname(file), workflow);
       return { ...entry, ...workflowText(path, `the deployment ${entry.name} needs a file`) };
     });
-    return { simulated, workflows: read };
+    return { simulated, workflows: read, ...programsOf(programs, dirname(resolve(file))) };
   } catch (error) {
     throw fileFault(error, { path: file, hint: '--deployments needs a JSON file of deployments' }) ?? error;
   }
+}
+
+/** Relative paths of a program lead from the folder of the deployments file. */
+function programsOf(
+  programs: DeploymentsFile['programs'],
+  folder: string,
+): Required<Pick<GivenGpus, 'programs'>> & Pick<GivenGpus, 'gpus'> {
+  const gpus = programs.flatMap((entry) => entry.gpus?.map(String) ?? []);
+  return {
+    programs: programs.map(({ name, program, inputs, env, runTimeoutSeconds }) => ({
+      name,
+      command: program,
+      folder,
+      ...(inputs !== undefined && { inputsFile: resolve(folder, inputs) }),
+      ...(env !== undefined && { secrets: env }),
+      ...(runTimeoutSeconds !== undefined && { runTimeoutSeconds }),
+    })),
+    // An entry without a list asks for all GPUs.
+    ...(programs.every((entry) => entry.gpus !== undefined) &&
+      gpus.length > 0 && { gpus: [...new Set(gpus)] }),
+  };
 }
 
 function faultsOf(rates: readonly string[] = []): Readonly<Record<string, number>> {

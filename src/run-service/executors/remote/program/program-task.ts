@@ -9,11 +9,14 @@ import type { InputsTask } from '../task.ts';
 export const programTask = (programs: string, id: string): InputsTask =>
   taskOf(id, keptProgram(programs, id));
 
+/** The id of the deployment of a program. */
+export const deploymentIdOf = (id: string): string => uuidOf('program', id);
+
 function taskOf(id: string, { name, inputs, runTimeoutSeconds, ...program }: NamedProgram): InputsTask {
   const { command, stays, folder, environment, secrets, files } = program;
   return {
     kind: 'program',
-    id: uuidOf('program', id),
+    id: deploymentIdOf(id),
     name,
     inputs: inputs === null ? undefined : describedInputs(inputs),
     isPaid: false,
