@@ -55,6 +55,8 @@ export type RunServiceOptions = {
   readonly ownerUploadBytes: number;
   /** The folder in which commands keep the programs that they name (default: beside the files, where nothing is named). */
   readonly programs?: string | undefined;
+  /** The folder of the locks of GPUs that all services of this user share (default: no locks). */
+  readonly locks?: string | undefined;
   /** The intervals for watching own GPU servers, for tests. */
   readonly timing?: Partial<Timing>;
 };
@@ -299,6 +301,7 @@ function openExecutors(options: RunServiceOptions, world: ServiceWorld) {
     inputsOf,
     files: storage.files,
     seats: storage.seats,
+    locks: options.locks,
     programs: options.programs ?? join(storage.seats, 'named'),
     timing: { ...TIMING, ...options.timing },
     say: log,

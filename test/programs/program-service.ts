@@ -40,11 +40,11 @@ export class ProgramService {
   }
 
   /** A service without any program, for the test that runs. */
-  static async open(timing: object = {}): Promise<ProgramService> {
+  static async open(timing: object = {}, locks?: string): Promise<ProgramService> {
     const folder = freshFolder();
     const programs = join(freshFolder(), 'programs');
     writeFileSync(join(folder, 'whole.png'), pictureOf(7));
-    const own = await OwnService.of([], undefined, timing, { programs });
+    const own = await OwnService.of([], undefined, timing, { programs, ...(locks && { locks }) });
     const service = new ProgramService(own, folder, programs);
     onTestFinished(() => service.killAll());
     return service;

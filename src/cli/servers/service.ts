@@ -5,7 +5,7 @@ import type { serviceFlags } from './server-flags.ts';
 import { databaseOf } from './service-database.ts';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { problem, errorMessage } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
@@ -19,6 +19,7 @@ import {
 import { OWN_KEYS, sharedToken } from '../../run-service/auth.ts';
 import { loadConfigWith } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
+import { notesFolder } from '../../host/user-folders.ts';
 import { programsIn } from '../../host/named-program.ts';
 import { isLoopback } from '../../options/loopback.ts';
 import { keepSecret } from '../../errors/redact.ts';
@@ -74,6 +75,7 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
     speed: flags.speed,
     database,
     programs: programsIn(config.home),
+    locks: join(notesFolder(config.environment), 'seats'),
     deployments: simulated,
     faults: faultsOf(flags.fault),
     behaviour: flags.behaviour,

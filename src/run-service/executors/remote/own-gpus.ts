@@ -54,6 +54,8 @@ type OwnGpusWorld = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder'> & {
   readonly programs: string;
   /** The folder of tries of programs, on the disk of the kept files. */
   readonly seats: string;
+  /** The folder of the locks of GPUs that all services of this user share. */
+  readonly locks: string | undefined;
 };
 
 const MAX_LOOKED = 100;
@@ -76,7 +78,13 @@ export class OwnGpus {
       ...world,
       executor: () => this.executor,
       openSeat: (gpu) =>
-        openProgramSeat({ gpu, folder: join(world.seats, gpu), secret, timing: world.timing }),
+        openProgramSeat({
+          gpu,
+          folder: join(world.seats, gpu),
+          secret,
+          locks: world.locks,
+          timing: world.timing,
+        }),
     });
     this.executor = new Remote({
       ...world,

@@ -28,6 +28,7 @@ import type { Timing } from '../server-deps.ts';
 import type { Program, TaskTarget } from '../target.ts';
 import { endProcesses, processesOf } from './marked-processes.ts';
 import { outputFaults } from './output-faults.ts';
+import { SeatLock } from './seat-lock.ts';
 import { SHIM } from './shim.ts';
 import { TryFolder } from './try-folder.ts';
 
@@ -38,12 +39,15 @@ type SeatSettings = {
   readonly folder: string;
   /** The values of secrets, by name; undefined for one that no command has passed on. */
   readonly secret: (name: string) => string | undefined;
+  /** The folder of the locks that all services of this user share; undefined if this service is the only one. */
+  readonly locks?: string | undefined;
   readonly timing: Pick<Timing, 'blockedMs' | 'postponedMs'>;
 };
 
 /** A seat starts no program below this. */
 const ROOM_BYTES = 1 << 30;
 const NO_ROOM_MS = 30_000;
+const TAKEN_MS = 1_000;
 /** The service ends a run at its limit; the shim does it somewhat later, if there is no service. */
 const SHIM_LIMIT_MORE_S = 15;
 const WATCH_MS = 250;
@@ -78,6 +82,7 @@ async function gpuName(gpu: string): Promise<string> {
 
 class ProgramSeat {
   readonly #settings: SeatSettings;
+  readonly #lock: SeatLock | undefined;
   readonly #tries: string;
   readonly #files: string;
   /** The tries whose processes are being ended; true once none is left. */
@@ -97,6 +102,7 @@ class ProgramSeat {
     this.#settings = settings;
     this.#tries = join(settings.folder, 'tries');
     this.#files = join(settings.folder, 'inputs');
+    if (settings.locks !== undefined) this.#lock = new SeatLock(settings.locks, settings.gpu);
     for (const folder of [this.#tries, this.#files]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
@@ -109,6 +115,7 @@ class ProgramSeat {
 
   close(): void {
     this.#on = () => undefined;
+    this.#lock?.close();
   }
 
   #watch(): void {
@@ -155,6 +162,8 @@ class ProgramSeat {
     this.#programs.set(folder.mark, target.id);
     try {
       folder.create(inputs);
+      const holder = await this.#lock?.take(folder.path);
+      if (holder !== undefined) return this.#taken(folder, holder);
       await this.#begin(folder, id, target.program, timeLimitMs);
       return { kind: 'accepted' };
     } catch (error) {
@@ -162,6 +171,13 @@ class ProgramSeat {
       folder.remove();
       throw new Unreachable(`the program cannot be started: ${errorMessage(error)}`, { cause: error });
     }
+  }
+
+  #taken(folder: TryFolder, holder: string): Submitted {
+    folder.forbid();
+    folder.remove();
+    const reason = `a program of another state folder runs on GPU ${this.#settings.gpu}: ${holder}`;
+    return { kind: 'busy', why: 'full', afterMs: TAKEN_MS, reason };
   }
 
   /** Starts the shim in a session of its own, which no signal to the service reaches. */
