@@ -74,8 +74,7 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
     tokens,
     speed: flags.speed,
     database,
-    programs: programsIn(config.home),
-    locks: join(notesFolder(config.environment), 'seats'),
+    ...programFolders(config),
     deployments: simulated,
     faults: faultsOf(flags.fault),
     behaviour: flags.behaviour,
@@ -120,6 +119,11 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
   }
   await running.close();
 }
+
+const programFolders = ({ home, environment }: Config) => ({
+  programs: programsIn(home),
+  locks: join(notesFolder(environment), 'seats'),
+});
 
 /** Adds the workflows, and prints notes about their files on stderr, such as where a graph was found. */
 async function addGiven(

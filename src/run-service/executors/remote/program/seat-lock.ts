@@ -32,7 +32,7 @@ export class SeatLock {
     const holder = this.#holder();
     if (holder === path) return undefined;
     if (holder !== undefined && (await isHeld(holder))) return holder;
-    // Another service may have taken it meanwhile.
+    // A second service may have taken the lock meanwhile.
     const { changes } =
       holder === undefined
         ? this.#database.prepare('INSERT OR IGNORE INTO seat VALUES (?, ?)').run(this.#gpu, path)
