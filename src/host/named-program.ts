@@ -82,9 +82,13 @@ const nameOf = (path: string): string => basename(path, extname(path)).slice(0, 
 const passedFrom = (environment: Environment): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(environment).filter(
-      (entry): entry is [string, string] => PASSED.test(entry[0]) && entry[1] !== undefined,
+      (entry): entry is [string, string] =>
+        PASSED.test(entry[0]) && entry[1] !== undefined && !PASSWORD.test(entry[1]),
     ),
   );
+
+/** An address with a password is not written to disk. */
+const PASSWORD = /^[a-z][\w+.-]*:\/\/[^/@]*@/i;
 
 /** The part of the environment that decides what the command means; the locale of a terminal does not. */
 const IDENTIFYING = /^(VIRTUAL_ENV|CONDA_PREFIX|PYTHONPATH)$/;
@@ -195,7 +199,7 @@ const notes = new Map<string, FileNote>();
 function currentSha256(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isFile() !== true) return undefined;
-  const key = `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
+  const key = `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}`;
   const note = notes.get(path);
   if (note?.key === key) return note.sha256;
   const sha256 = sha256Of(path);
@@ -216,6 +220,9 @@ export function editIn(files: NamedProgram['files']): string | undefined {
 const fileOf = (programs: string, id: string): string => join(programs, `${id}.json`);
 
 export const programsIn = (home: string): string => join(home, 'programs');
+
+/** Names and ids of the deployments that run a program or a hosted model of the user: a stranger's job must not use them unasked. */
+export const ownTasksIn = (home: string): string => join(home, 'own-tasks');
 
 /** Writes the program to the state folder and returns its id. */
 export function keepProgram(programs: string, program: NamedProgram): string {

@@ -10,6 +10,8 @@ import { callSignal } from '../host/call-signal.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { LOCAL, localService } from '../service-client/local-address.ts';
 import type { Config } from '../host/config.ts';
+import { keepLine } from '../host/kept-lines.ts';
+import { ownTasksIn } from '../host/named-program.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Servers } from './servers.ts';
 
@@ -118,8 +120,13 @@ export async function addOwnGpus(
   servers: Servers,
   gpus: GivenGpus & { readonly keeps?: boolean },
 ): Promise<AddedGpus> {
+  // The state folder is made and noted by the servers, before anything is kept in it.
+  await servers.look(true);
   const request = await withNamedPrograms(gpus, servers.config);
   const { deployments, servers: urls } = addedSchema.parse(await control(servers, 'gpus', request));
+  if ((gpus.programs ?? gpus.models) !== undefined && gpus.keeps !== false)
+    for (const { id, name } of deployments)
+      for (const text of [id, name]) keepLine(ownTasksIn(servers.config.home), text);
   for (const note of deployments.flatMap(({ notes }) => notes)) servers.options.onNotice?.(note);
   return { deployments: deployments.map(({ id, name }) => ({ id, name })), servers: urls };
 }

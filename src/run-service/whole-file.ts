@@ -56,6 +56,8 @@ export async function linkFile(from: string, target: string): Promise<number | u
   const part = `${target}.part`;
   rmSync(part, { force: true });
   try {
+    // A file with a second name may go on being written under it.
+    if (stats.nlink > 1) throw new Error('it has several names');
     linkSync(from, part);
   } catch {
     await copyFile(from, part, constants.COPYFILE_FICLONE);

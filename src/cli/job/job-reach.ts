@@ -12,6 +12,8 @@ import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { isAddress, shownAddress } from '../../errors/redact.ts';
 import { isBelow } from '../../host/below.ts';
 import { loadConfig, ownNotes } from '../../host/config.ts';
+import { keptLines } from '../../host/kept-lines.ts';
+import { ownTasksIn } from '../../host/named-program.ts';
 import { isThisMachine } from '../../host/proxies.ts';
 import { isTrusted, trust, type TrustSubject } from '../../host/trust-notes.ts';
 import { namedServer } from '../../host/web-address.ts';
@@ -112,10 +114,28 @@ function reachOfFlags(folder: string, flags: WrittenFlags): readonly string[] {
     ...values('--out').flatMap((out) => (isOutside(folder, out) ? [`writes batches to ${out}`] : [])),
     ...reachOfServers(values('--comfyui'), values('--comfyui-headers'), 'headers'),
     ...reachOfServers(values('--comfy-api'), values('--comfy-api-key-file'), 'key'),
+    ...values('--deployment').flatMap(ofOwnTask),
     ...values('--model').map((model) => `spends money for ${model} with your key`),
     ...values('--key-file').map((file) => `sends the key in ${file} to the vendor of the model`),
     ...values('--notify').flatMap(notified),
   ].map(terminalLine);
+}
+
+/** A program or a paid model that the user has named before, which its name alone would start. */
+function ofOwnTask(deployment: string): readonly string[] {
+  return ownTasks().includes(deployment)
+    ? [`runs ${deployment}, which is a program or a hosted model of yours`]
+    : [];
+}
+
+/** A state folder that may be a stranger's has none of this user's tasks, and every command refuses it. */
+function ownTasks(): readonly string[] {
+  try {
+    return keptLines(ownTasksIn(loadConfig().home));
+  } catch (error) {
+    if (isRunsheetError(error)) return [];
+    throw error;
+  }
 }
 
 /** Reading an address uses this machine's network access, and reading from S3 uses the user's keys. */

@@ -25,7 +25,10 @@ export function describedInputs(
   const names = new Set(Array.isArray(required) ? required : []);
   const inputs = Object.entries(properties).map(([name, property]) => {
     const own = resolved(property, document);
-    return { order: Number(own['x-order'] ?? Number.NaN), input: inputOf(name, own, names.has(name)) };
+    return {
+      order: typeof own['x-order'] === 'number' ? own['x-order'] : Number.NaN,
+      input: inputOf(name, own, names.has(name)),
+    };
   });
   return inputs.toSorted((a, b) => a.order - b.order || 0).map(({ input }) => input);
 }
@@ -89,8 +92,11 @@ function inputOf(name: string, schema: Schema, isRequired: boolean): InputType {
 }
 
 function optionsOf({ enum: values }: Schema): readonly string[] | undefined {
-  return Array.isArray(values) ? values.filter((value) => value !== null).map(String) : undefined;
+  return Array.isArray(values) ? values.filter((value) => value !== null).map(textOf) : undefined;
 }
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 
 const FILES: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'file']);
 const KIND = /^(image|video|audio)\b/i;
@@ -107,7 +113,7 @@ function typeOf(name: string, { type, format, contentMediaType }: Schema): strin
         : /audio|voice|sound|speech/i.test(name)
           ? 'audio'
           : 'file';
-  return TYPES[String(single)] ?? 'json';
+  return (typeof single === 'string' ? TYPES[single] : undefined) ?? 'json';
 }
 
 /** A text with all digits, because a seed may have 64 bits. */

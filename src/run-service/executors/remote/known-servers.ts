@@ -146,17 +146,25 @@ export class KnownServers {
     const { database } = this.#world;
     const at = addressOf(request.url);
     const opened = this.#opened({ ...request, url: at });
-    const addresses = [...database.servers().map(({ url }) => url), ...beside.map(({ url }) => url)];
-    const address = await this.#sameAddress(at, addresses);
+    const { kind = 'comfyui' } = request;
+    this.#refuseOtherKind(at, kind);
+    // Hosts behind one proxy share IP addresses, and a key goes to the address that its owner chose only.
+    const address = isVendor(kind)
+      ? undefined
+      : await this.#sameAddress(at, [
+          ...database.servers().flatMap((row) => (row.kind === kind ? [row.url] : [])),
+          ...beside.flatMap(({ url, backend }) => (backend.kind === kind ? [url] : [])),
+        ]);
     const described = await answerOf(opened.backend);
     const isSilent = described instanceof Unreachable;
     const url = address ?? (isSilent ? undefined : await this.#sameRuns(opened.backend, beside)) ?? at;
     const before = database.servers().find((row) => row.url === url);
     const row: ServerRow = {
       url,
-      kind: request.kind ?? 'comfyui',
+      kind,
       gpu: request.gpu ?? before?.gpu ?? null,
-      headersFile: request.headersFile ?? before?.headersFile ?? null,
+      // A key of this command replaces the file of an earlier one.
+      headersFile: request.headersFile ?? (request.key === undefined ? before?.headersFile : null) ?? null,
       seats: request.seats ?? before?.seats ?? null,
     };
     const gpu = row.gpu ?? (isSilent ? null : described.gpu);
@@ -169,6 +177,16 @@ export class KnownServers {
       isKnown: before !== undefined,
     };
     return isSilent ? { ...tried, fault: await unusableAt(at, row.kind, described) } : tried;
+  }
+
+  /** Headers of one kind must not go to a server of another kind. */
+  #refuseOtherKind(url: string, kind: ServerRow['kind']): void {
+    const row = this.#world.database.servers().find((stored) => stored.url === this.keptUnder(url));
+    if (row !== undefined && row.kind !== kind)
+      throw problem('E602', {
+        what: `${url} is known as ${row.kind}, and not as ${kind}`,
+        hint: `if it has changed: runsheet service servers --forget ${url}`,
+      });
   }
 
   #keep(address: string, row: ServerRow, opened: Pick<OpenedServer, 'backend' | 'settings'>) {

@@ -127,6 +127,8 @@ class ProgramSeat {
 
   /** The folders of all tries of this seat. */
   #all(): readonly { readonly id: string; readonly tries: number; readonly folder: TryFolder }[] {
+    // Somebody may have removed the folder by hand.
+    mkdirSync(this.#tries, { recursive: true, mode: 0o700 });
     return readdirSync(this.#tries).flatMap((mark) => {
       const [, id, tries] = /^([\w-]+)\.(\d+)$/.exec(mark) ?? [];
       if (id === undefined) return [];
@@ -150,6 +152,10 @@ class ProgramSeat {
   async submit({ id, tries = 1 }: Sent, sent: SentWork): Promise<Submitted> {
     const { target, inputs, timeLimitMs } = inputsIn(sent);
     if (target.kind !== 'program') return { kind: 'refused', reason: `${target.name} is no program` };
+    // The script may have been edited while the run waited.
+    const misfit = this.misfit(target);
+    if (misfit !== undefined)
+      return { kind: 'busy', afterMs: this.#settings.timing.blockedMs, reason: misfit };
     const { free } = await diskOf(this.#settings.folder);
     if (free < ROOM_BYTES)
       return {

@@ -17,7 +17,7 @@ import {
   type SentWork,
   type Submitted,
 } from '../backend.ts';
-import { openHttp, type Http } from '../http.ts';
+import { openHttp, parsed, type Http } from '../http.ts';
 import { fileNameIn, posted, resultAt, resultsIn, submittedOf } from './vendor-answers.ts';
 
 const HOUR_MS = 3_600_000;
@@ -86,6 +86,8 @@ class Replicate {
   readonly #url: string;
   readonly #http: Http;
   readonly #refs = new Map<string, string>();
+  /** How far Replicate's clock is ahead of ours. */
+  #aheadMs = 0;
   /** The inputs of runs whose answers may be lost, for predictions that do not show their webhook. */
   readonly #inputs = new Map<string, string>();
 
@@ -94,7 +96,11 @@ class Replicate {
   }
 
   async describe(): Promise<{ readonly version: string; readonly gpu: string }> {
-    await this.#http.read('/v1/predictions', pageSchema);
+    const path = '/v1/predictions';
+    const answer = await this.#http.ask(path);
+    parsed(path, answer, pageSchema);
+    const nowMs = Date.parse(String(answer.headers['date']));
+    if (Number.isFinite(nowMs)) this.#aheadMs = nowMs - Date.now();
     return { version: 'v1', gpu: 'replicate' };
   }
 
@@ -138,7 +144,7 @@ class Replicate {
     const needsList = isMany || placed.some(({ ref }) => ref === undefined);
     const sinceMs = Math.min(...placed.flatMap(({ run, ref }) => (ref === undefined ? [run.sinceMs] : [])));
     const listed = needsList
-      ? await this.#list(Number.isFinite(sinceMs) ? sinceMs - SKEW_MS : undefined)
+      ? await this.#list(Number.isFinite(sinceMs) ? sinceMs + this.#aheadMs - SKEW_MS : undefined)
       : undefined;
     const seen = new Map<string, Seen>();
     let read = 0;
@@ -169,7 +175,8 @@ class Replicate {
     if (!listed.isComplete)
       return { at: 'unread', reason: 'too many predictions were made meanwhile to find this one' };
     const nameless = listed.predictions.filter(
-      ({ webhook, created_at: at }) => webhook == null && Date.parse(at) >= run.sinceMs - SKEW_MS,
+      ({ webhook, created_at: at }) =>
+        webhook == null && !(Date.parse(at) < run.sinceMs + this.#aheadMs - SKEW_MS),
     );
     if (nameless.length === 0) return { at: 'absent' };
     const input = this.#inputs.get(nameOf(run));

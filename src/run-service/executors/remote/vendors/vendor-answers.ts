@@ -170,9 +170,11 @@ const isAddress = (text: string): boolean => isWebAddress(text) || /^data:[\w.+-
 
 const MAX_LEAVES = 10_000;
 
-function* leavesOf(value: unknown, state = { left: MAX_LEAVES }): Generator<string> {
-  if (state.left-- <= 0) return;
+const MAX_DEPTH = 100;
+
+function* leavesOf(value: unknown, state = { left: MAX_LEAVES }, depth = 0): Generator<string> {
+  if (state.left-- <= 0 || depth > MAX_DEPTH) return;
   if (typeof value === 'string') yield value;
   else if (typeof value === 'object' && value !== null)
-    for (const part of Object.values(value)) yield* leavesOf(part, state);
+    for (const part of Object.values(value)) yield* leavesOf(part, state, depth + 1);
 }
