@@ -20,7 +20,6 @@ it.each([
 });
 
 describe('an empty text in JSON', () => {
-
   it('is refused for a required input, as an empty cell is, and sent for another', async () => {
     const inputTypes = [input('prompt', 'string', { required: true }), input('style', 'string')];
     for (const text of ['', ' ']) {
