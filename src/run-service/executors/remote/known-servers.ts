@@ -185,7 +185,7 @@ export class KnownServers {
     if (row !== undefined && row.kind !== kind)
       throw problem('E602', {
         what: `${url} is known as ${row.kind}, and not as ${kind}`,
-        hint: `if it has changed: runsheet service servers --forget ${url}`,
+        hint: 'if another kind of server answers there now, forget the earlier one first',
       });
   }
 
