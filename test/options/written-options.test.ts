@@ -53,3 +53,7 @@ it('ranges of rows, a header in no row, and repeats are written as the user writ
   expect(flagsOf({ repeat: { by: 4, isSame: true } })).toEqual([['--repeat', 'same:4']]);
   expect(flagsOf({ repeat: { by: 'times' } })).toEqual([['--repeat', 'times']]);
 });
+
+it('no range of rows is written as none, because it is an answer', () => {
+  expect(flagsOf({ skipRows: [] })).toEqual([['--skip-rows', 'none']]);
+});
