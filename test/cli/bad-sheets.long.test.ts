@@ -35,12 +35,31 @@ const INPUTS = [
 
 const SCENES = 'a harbour at dawn, seen from above';
 
-/** The requests that reach the service when a script runs the command as it was printed. */
+/** How many printed commands a script pastes one after another. */
+const MAX_PASTED = 2;
+
+/**
+ * The requests that reach the service when a script runs the command as it was printed. A command that maps a
+ * column skips no rows: if it is refused for some, the one that is printed then leaves them out.
+ */
 async function sentBy(stage: Stage, command: string): Promise<readonly unknown[]> {
   const bin = dirname(installedIn(stage.path('bin')));
   const env = { ...ownEnvironment(), ...stage.environment, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
-  const ended = await promisify(execFile)('bash', ['-c', `${command} -o json`], { cwd: stage.folder, env });
-  const { requests } = JSON.parse(ended.stdout) as { readonly requests: readonly string[] };
+  const paste = (text: string) => promisify(execFile)('bash', ['-c', text], { cwd: stage.folder, env });
+  let text = command;
+  for (let pasted = 1; pasted < MAX_PASTED; pasted += 1) {
+    const refused = await paste(text).then(
+      () => undefined,
+      (error: unknown) => error as { readonly stderr: string },
+    );
+    if (refused === undefined) break;
+    text =
+      commandsIn(refused.stderr)
+        .at(-1)
+        ?.replace(/^runsheet run/, 'runsheet plan') ?? '';
+  }
+  const { stdout } = await paste(`${text} -o json`);
+  const { requests } = JSON.parse(stdout) as { readonly requests: readonly string[] };
   return requests.map((request) => (JSON.parse(request) as { readonly inputs: unknown }).inputs);
 }
 
