@@ -25,7 +25,6 @@ import type { Environment } from './user-folders.ts';
 const namedProgramSchema = z.strictObject({
   name: z.string().min(1).max(100),
   command: z.string().min(1),
-  stays: z.boolean(),
   folder: z.string(),
   environment: z.record(z.string(), z.string()),
   secrets: z.array(z.string()),
@@ -40,7 +39,6 @@ export type ProgramRequest = {
   readonly command: string;
   /** Default: the name of the script. */
   readonly name?: string | undefined;
-  readonly stays?: boolean | undefined;
   /** The folder in which relative paths of the command are found. */
   readonly folder: string;
   /** A JSON Schema file. Default: `<script>.inputs.json` beside the script, if there is one. */
@@ -57,7 +55,7 @@ const PASSED =
 
 /** Throws E602 if the command names nothing that can be executed, or its inputs cannot be read. */
 export function nameProgram(request: ProgramRequest, environment: Environment): NamedProgram {
-  const { command, stays = false, folder, secrets = [], runTimeoutSeconds = RUN_TIMEOUT_SECONDS } = request;
+  const { command, folder, secrets = [], runTimeoutSeconds = RUN_TIMEOUT_SECONDS } = request;
   const words = wordsOf(command);
   const paths = words.flatMap(({ text, isFirst }) => fileNamed(text, folder, isFirst) ?? []);
   const script = paths.at(0);
@@ -67,7 +65,6 @@ export function nameProgram(request: ProgramRequest, environment: Environment): 
   return {
     name: request.name ?? nameOf(script ?? words[0]?.text ?? 'program'),
     command: withPaths(command, words, folder),
-    stays,
     folder,
     environment: passedFrom(environment),
     secrets: [...secrets],
@@ -95,9 +92,9 @@ const IDENTIFYING = /^(VIRTUAL_ENV|CONDA_PREFIX|PYTHONPATH)$/;
 
 /** Equal programs have equal ids; an edited script is another program. */
 function programId({ environment, ...program }: NamedProgram): string {
-  const { command, stays, folder, files, inputs, secrets } = program;
+  const { command, folder, files, inputs, secrets } = program;
   const own = Object.entries(environment).filter(([name]) => IDENTIFYING.test(name));
-  const text = canonical({ command, stays, folder, files, inputs, secrets, own: Object.fromEntries(own) });
+  const text = canonical({ command, folder, files, inputs, secrets, own: Object.fromEntries(own) });
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 

@@ -11,7 +11,7 @@ import { fetchOutside } from '../host/outgoing.ts';
 import { LOCAL, localService } from '../service-client/local-address.ts';
 import type { Config } from '../host/config.ts';
 import { keepLine } from '../host/kept-lines.ts';
-import { ownTasksIn } from '../host/named-program.ts';
+import { keepProgram, nameProgram, ownTasksIn, programsIn } from '../host/named-program.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Servers } from './servers.ts';
 
@@ -120,8 +120,8 @@ export async function addOwnGpus(
   servers: Servers,
   gpus: GivenGpus & { readonly keeps?: boolean },
 ): Promise<AddedGpus> {
-  // The state folder is made and noted by the servers, before anything is kept in it.
-  await servers.look(true);
+  // The servers make and note the state folder, before a program is kept in it.
+  if (gpus.programs !== undefined) await servers.look(true);
   const request = await withNamedPrograms(gpus, servers.config);
   const { deployments, servers: urls } = addedSchema.parse(await control(servers, 'gpus', request));
   if ((gpus.programs ?? gpus.models) !== undefined && gpus.keeps !== false)
@@ -140,7 +140,6 @@ export async function withNamedPrograms(
 ): Promise<object> {
   const request = withVendors(more, models, environment);
   if (programs.length === 0) return request;
-  const { keepProgram, nameProgram, programsIn } = await import('../host/named-program.ts');
   const seats = (gpus ?? (await gpusHere())).map(seatAt);
   const named = programs.map(({ secrets = [], folder = process.cwd(), ...program }) => ({
     id: keepProgram(programsIn(home), nameProgram({ ...program, folder, secrets }, environment)),

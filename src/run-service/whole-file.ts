@@ -55,16 +55,23 @@ export async function linkFile(from: string, target: string): Promise<number | u
   await synced(from);
   const part = `${target}.part`;
   rmSync(part, { force: true });
-  try {
-    // A file with a second name may go on being written under it.
-    if (stats.nlink > 1) throw new Error('it has several names');
-    linkSync(from, part);
-  } catch {
+  // A file with a second name may go on being written under it.
+  if (stats.nlink > 1 || !tryLink(from, part)) {
     await copyFile(from, part, constants.COPYFILE_FICLONE);
     await synced(part);
   }
   await keepPart(part, target);
   return stats.size;
+}
+
+/** False on a disk that gives a file one name only, and across disks. */
+function tryLink(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function synced(folder: string): Promise<void> {

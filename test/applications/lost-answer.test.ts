@@ -20,8 +20,8 @@ it.each<[Loss, readonly (number | 'lost')[]]>([
   ['502', [502, 502, 502]],
 ])('the server that loses answers (%s) counts each POST', async (loss, answers) => {
   await using server = await startLosingServer(loss);
-  const seen = [await post(server.url), await post(server.url), await post(server.url)];
-  expect(seen).toEqual(answers);
+  const posted = [await post(server.url), await post(server.url), await post(server.url)];
+  expect(posted).toEqual(answers);
   expect(server.posts()).toBe(3);
 });
 

@@ -87,7 +87,6 @@ const named = fc.string({ unit: fc.constantFrom('a', 'Z', '7', '_'), minLength: 
 const namedProgram = recordOf<NamedProgram>({
   name: named,
   command: text.map((any) => `echo ${any}`),
-  stays: fc.boolean(),
   folder: path,
   environment: dictionary(text),
   secrets: list(named),

@@ -39,7 +39,6 @@ const inputsTask: fc.Arbitrary<InputsTask> = fc
         kind: fc.constant('program'),
         program: recordOf<Program>({
           command: text,
-          stays: fc.boolean(),
           folder: text,
           environment: fc.dictionary(name, text, { noNullPrototype: true }),
           secrets: list(name),

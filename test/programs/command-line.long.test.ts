@@ -2,8 +2,13 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
+import { busySeats } from '../../src/library/own-gpus.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
+import { LOCAL } from '../../src/service-client/local-address.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { pidsWith } from './program-service.ts';
+
+const LOCAL_SERVICE = { base: LOCAL, api: 'v2', rehearsal: false } as BatchFile['service'];
 
 const stage = new Stage();
 afterEach(() => stage.close());
@@ -22,15 +27,19 @@ function prepare(rows: number): string {
   stage.write('slow.sh', SCRIPT);
   return stage.sheet(rows);
 }
+/** The service knows of its own that so many programs run. */
+const serviceSees = (programs: number): Promise<void> =>
+  until(
+    async () => (await busySeats(stage.path('home'), { service: LOCAL_SERVICE })).length === programs,
+    `the service sees ${programs} programs run`,
+  );
 const PROGRAM = ['--program', 'sh slow.sh', '--gpus', '2'];
 
 it('Ctrl-C says which programs go on, resume takes their results, and each ran once', async () => {
   const sheet = prepare(2);
   const running = stage.start(['run', sheet, ...PROGRAM]);
   await until(() => begun() === 2, 'both programs run');
-  // The service has seen them run.
-  await running.says(/outstanding=2/);
-  await new Promise((done) => setTimeout(done, 2_500));
+  await serviceSees(2);
   running.child.kill('SIGINT');
   const { code, stderr } = await running.ended;
   expect(code).toBe(130);
@@ -50,8 +59,7 @@ it('the command that Ctrl-C names ends the programs', async () => {
   const sheet = prepare(2);
   const running = stage.start(['run', sheet, ...PROGRAM]);
   await until(() => begun() === 2, 'both programs run');
-  await running.says(/outstanding=2/);
-  await new Promise((done) => setTimeout(done, 2_500));
+  await serviceSees(2);
   running.child.kill('SIGINT');
   const { stderr } = await running.ended;
   const [, words = ''] = /to stop them: runsheet (\S+ \S+ --running)/.exec(stderr) ?? [];

@@ -96,10 +96,10 @@ it('a shell sees the same words in another folder as in that of the user, with a
   fc.assert(
     fc.property(fc.array(fc.oneof(quotedWord, doubled), { maxLength: 5 }), (words) => {
       const { command } = named(['sh', ...words.map(({ shown }) => shown)].join(' '), folder);
-      const seen = wordsAt(command, '/');
-      expect(seen).toHaveLength(words.length + 1);
+      const shellWords = wordsAt(command, '/');
+      expect(shellWords).toHaveLength(words.length + 1);
       for (const [at, { text }] of words.entries())
-        expect([text, join(folder, text)]).toContain(seen[at + 1]);
+        expect([text, join(folder, text)]).toContain(shellWords[at + 1]);
     }),
     { numRuns: 60 },
   );

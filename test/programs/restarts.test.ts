@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openProgramSeat } from '../../src/run-service/executors/remote/program/program-seat.ts';
@@ -66,7 +66,8 @@ it('a run whose files had a second name when the service stopped keeps them', as
   scene.allow('go-on');
   await until(() => existsSync(join(folder, 'exit-0')), 'the program has exited');
   // The service stopped after the link and before it was stored that the files are complete.
-  await new Promise((done) => setTimeout(done, 20));
+  const exited = statSync(join(folder, 'exit-0')).ctimeMs;
+  await until(() => Date.now() - exited > 10, 'the clock of the files has moved on');
   linkSync(join(folder, 'out', 'picture.png'), join(freshFolder(), 'linked.png'));
   await scene.own.open();
   const run = await scene.own.until(id);
@@ -80,8 +81,8 @@ it('a try that was created and never claimed is not executed by a shim that come
   const id = '33333333-3333-4333-8333-333333333333';
   const created = new TryFolder(join(folder, 'tries'), `${id}.1`);
   created.create({});
-  const seen = await seat.poll([{ id, tries: 1, sinceMs: 0, isRepeated: true, ref: undefined }]);
-  expect(seen.get(id)).toEqual({ at: 'absent' });
+  const states = await seat.poll([{ id, tries: 1, sinceMs: 0, isRepeated: true, ref: undefined }]);
+  expect(states.get(id)).toEqual({ at: 'absent' });
   await shimsAt(created, 1, 'echo x >>../executions');
   expect(existsSync(join(created.path, 'executions'))).toBe(false);
 });

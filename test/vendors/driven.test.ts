@@ -153,6 +153,14 @@ describe.each(CASES)('$vendor', ({ vendor, open, lost, describesNothing }) => {
     expect(standIn.posts()).toBe(1);
   });
 
+  it('cancels a run at the vendor when it reaches its time limit here', async () => {
+    const { standIn, own } = await driven({ vendor, open });
+    standIn.setDuration(60_000);
+    const id = await own.queue({ prompt: 'fox', seed: 7 }, { run_timeout: 1 });
+    await until(() => standIn.executions()[0]?.state === 'cancelled', 'it is cancelled there');
+    expect((await own.run(id)).status).toBe('timeout');
+  });
+
   it('waits for a vendor that takes no more runs, and loses none', async () => {
     const { standIn, own } = await driven({ vendor, open });
     standIn.setLimit(0);

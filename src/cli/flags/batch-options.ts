@@ -82,30 +82,22 @@ const EXCLUDES: readonly Excludes[] = [
     both: ['service', 'api'],
     hint: 'the settings of a service say which API it speaks: api = "v1"',
   },
-  {
-    both: ['workflow', 'deployment'],
-    hint: '--workflow makes a deployment of the file; -d names one that exists',
-  },
-  {
-    both: ['workflow', 'into'],
-    hint: 'a batch keeps its workflow: leave out --workflow',
-  },
-  {
-    both: ['program', 'deployment'],
-    hint: '--program makes a deployment of the command; -d names one that exists',
-  },
-  {
-    both: ['program', 'into'],
-    hint: 'a batch keeps its program: leave out --program',
-  },
-  {
-    both: ['model', 'deployment'],
-    hint: '--model makes a deployment of the model; -d names one that exists',
-  },
-  {
-    both: ['model', 'into'],
-    hint: 'a batch keeps its model: leave out --model',
-  },
+  ...(
+    [
+      ['workflow', 'file'],
+      ['program', 'command'],
+      ['model', 'model'],
+    ] as const
+  ).flatMap(([option, source]) => [
+    {
+      both: [option, 'deployment'] as const,
+      hint: `--${option} makes a deployment of the ${source}; -d names one that exists`,
+    },
+    {
+      both: [option, 'into'] as const,
+      hint: `a batch keeps its ${option}: leave out --${option}`,
+    },
+  ]),
   {
     both: ['local', 'api'],
     ofValues: (_, api) => api === 'v1',

@@ -86,17 +86,17 @@ export async function guessedQuotes(source: SheetSource, options: SheetOptions):
   const inside = `quotes within a field are letters, ${first}`;
   if (letters.needless === 0 || letters.needed > 0) return settled('loose', inside, true);
   // No field needs its quotes, so all may be letters, as in a list of spoken texts.
-  const whole = `those around ${shortened(letters.whole)}`;
+  const enclosing = `those around ${shortened(letters.whole)}`;
   return /[,;]/.test(parserOf(options).delimiter ?? '')
     ? settled(
         'loose',
-        `${inside}, but ${whole} enclose it`,
+        `${inside}, but ${enclosing} enclose it`,
         false,
         or('if all are letters', { quote: 'none' }),
       )
     : settled(
         'none',
-        `${inside}, and so are ${whole}`,
+        `${inside}, and so are ${enclosing}`,
         false,
         or('if the latter enclose cells', { quote: 'loose' }),
       );

@@ -101,7 +101,8 @@ export class RunEnds {
     this.#deps.commit(() => {
       this.#deps.keep(assigned);
       this.#deps.ended(assigned, { status, atMs, work }, assigned.state.isSent ? began : undefined);
-      setImmediate(() => this.#server.backend.forget?.(assigned.run.id));
+      // A run at its time limit may still execute there, and is forgotten once its server has ended it.
+      if (status !== 'timeout') setImmediate(() => this.#server.backend.forget?.(assigned.run.id));
       // Within the same transaction, the next run gets its place.
       this.#server.freed();
     });

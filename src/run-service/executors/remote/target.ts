@@ -7,11 +7,10 @@ export type TaskTarget = { readonly id: string; readonly name: string } & (
   | { readonly kind: 'program'; readonly program: Program }
 );
 
-/** A command line of the user. `stays`: one process takes one run after another. */
+/** A command line of the user, which runs once for each run. */
 export type Program = {
   /** A text for `/bin/sh -c`, in which files of `folder` are named by absolute paths. */
   readonly command: string;
-  readonly stays: boolean;
   /** Where the user named the program. */
   readonly folder: string;
   /** The environment of the program, apart from secrets. */

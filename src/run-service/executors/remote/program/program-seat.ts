@@ -6,8 +6,8 @@
 //         └──forbidden by a service        └──no process, no exit: lost, and executed again──▶
 
 import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
-import { copyFile, utimes, writeFile } from 'node:fs/promises';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorMessage } from '../../../../errors/error.ts';
@@ -104,6 +104,7 @@ class ProgramSeat {
     this.#files = join(settings.folder, 'inputs');
     if (settings.locks !== undefined) this.#lock = new SeatLock(settings.locks, settings.gpu);
     for (const folder of [this.#tries, this.#files]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    dropOldFiles(this.#files);
   }
 
   listen(on: (event: SocketEvent) => void): ReturnType<Backend['listen']> {
@@ -120,8 +121,8 @@ class ProgramSeat {
 
   #watch(): void {
     for (const { folder } of this.#all()) {
-      const isNews = folder.exit !== undefined && this.#endings.get(folder.mark)?.isDone !== true;
-      if (isNews && !this.#endings.has(folder.mark)) this.#on({ kind: 'changed' });
+      const isNews = folder.exit !== undefined && !this.#endings.has(folder.mark);
+      if (isNews) this.#on({ kind: 'changed' });
     }
   }
 
@@ -224,7 +225,7 @@ class ProgramSeat {
   }
 
   async poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>> {
-    const seen = new Map<string, Seen>(runs.map(({ id }) => [id, { at: 'absent' }]));
+    const states = new Map<string, Seen>(runs.map(({ id }) => [id, { at: 'absent' }]));
     const wanted = new Map(runs.map((run) => [run.id, run]));
     for (const { id, tries, folder } of this.#all()) {
       const own = wanted.get(id);
@@ -232,9 +233,9 @@ class ProgramSeat {
       const state = await this.#seenIn(folder);
       // A process of an earlier try must not share the GPU with the current one.
       if (isOld && state.at !== 'ended') void this.#end(folder);
-      if (!isOld) seen.set(id, state);
+      if (!isOld) states.set(id, state);
     }
-    return seen;
+    return states;
   }
 
   async #seenIn(folder: TryFolder): Promise<Seen> {
@@ -345,10 +346,7 @@ class ProgramSeat {
   }
 
   cancel(id: string): Promise<void> {
-    for (const { folder } of this.#ofRun(id)) {
-      folder.noteCancelled();
-      void this.#end(folder);
-    }
+    for (const { folder } of this.#ofRun(id)) void this.#end(folder);
     return Promise.resolve();
   }
 
@@ -370,9 +368,18 @@ class ProgramSeat {
   async put({ name, content }: { readonly name: string; readonly content: Blob }): Promise<string> {
     const path = join(this.#files, name);
     await writeFile(`${path}.part`, content.stream(), { mode: 0o600 });
-    await copyFile(`${path}.part`, path);
-    await utimes(path, new Date(), new Date());
+    await rename(`${path}.part`, path);
     return path;
+  }
+}
+
+/** Input files are written again for each run; no run of a program takes this long. */
+const KEEPS_INPUTS_MS = 7 * 86_400_000;
+
+function dropOldFiles(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (Date.now() - statSync(path).mtimeMs > KEEPS_INPUTS_MS) rmSync(path, { force: true });
   }
 }
 

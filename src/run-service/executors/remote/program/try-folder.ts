@@ -6,7 +6,6 @@
 //      open          renamed to exit-<code> when the program has exited
 //      go            created exclusively by whoever decides whether the try begins
 //      limit         the time limit was reached
-//      cancelled     created before the first signal
 
 import {
   closeSync,
@@ -83,10 +82,6 @@ export class TryFolder {
   /** Whether a shim has claimed the try: only a shim writes its pid. */
   get isClaimed(): boolean {
     return (statsOf(this.#at('go'))?.size ?? 0) > 0;
-  }
-
-  noteCancelled(): void {
-    writeFileSync(this.#at('cancelled'), '', { mode: 0o600 });
   }
 
   get isAtLimit(): boolean {

@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import { isWebAddress } from '../../../../host/web-address.ts';
 import type { FileRef, MadeOutput } from '../backend.ts';
-import { fileNameIn, resultAt, resultsIn } from './vendor-answers.ts';
+import { fileNameIn, resultAt } from './vendor-answers.ts';
 
 /** The address of a file: on the web, or a data URI. */
 type AnswerFile = { readonly filename: string; readonly address: string };
@@ -34,9 +34,15 @@ function answerParts(output: unknown): {
   readonly texts: readonly string[];
 } {
   const files = new Map([...filesIn(output)].map((file) => [file.address, file]));
-  return files.size > 0
-    ? { files: [...files.values()], texts: [] }
-    : { files: [], texts: resultsIn(output).texts };
+  return files.size > 0 ? { files: [...files.values()], texts: [] } : { files: [], texts: textsIn(output) };
+}
+
+/** A model of language answers with pieces of one text. */
+function textsIn(output: unknown): readonly string[] {
+  const leaves = [...leavesOf(output)].filter((leaf) => typeof leaf === 'string');
+  if (leaves.length === 0) return [];
+  if (Array.isArray(output)) return [leaves.join('')];
+  return [leaves.length === 1 ? (leaves[0] ?? '') : JSON.stringify(output)];
 }
 
 /** The outputs of the run `ref`, small enough for the database. */
@@ -66,16 +72,27 @@ export async function answerFile(
 }
 
 const MAX_PARTS = 10_000;
+/** An answer may be nested deeper than a function can call itself. */
+const MAX_DEPTH = 100;
 
-function* filesIn(value: unknown, state = { left: MAX_PARTS }): Generator<AnswerFile> {
-  if (state.left-- <= 0) return;
-  if (typeof value === 'string') {
-    const address = addressIn(value);
-    if (address !== undefined) yield { filename: fileNameIn(address), address };
-  } else if (typeof value === 'object' && value !== null) {
+/** The texts of an answer, and the files that it names with their content, in their order. */
+function* leavesOf(value: unknown, state = { left: MAX_PARTS }, depth = 0): Generator<string | AnswerFile> {
+  if (state.left-- <= 0 || depth > MAX_DEPTH) return;
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'object' && value !== null) {
     const named = namedFile(value as Readonly<Record<string, unknown>>);
     if (named !== undefined) yield named;
-    else for (const part of Object.values(value)) yield* filesIn(part, state);
+    else for (const part of Object.values(value)) yield* leavesOf(part, state, depth + 1);
+  }
+}
+
+function* filesIn(output: unknown): Generator<AnswerFile> {
+  for (const leaf of leavesOf(output)) {
+    if (typeof leaf !== 'string') yield leaf;
+    else {
+      const address = addressIn(leaf);
+      if (address !== undefined) yield { filename: fileNameIn(address), address };
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import type { SentWork, Submitted } from '../backend.ts';
 import { jsonIn, OF_A_PERSON, openHttp, parsed, type Http, type ServerAnswer } from '../http.ts';
 import { answerFile, madeIn } from './answer-files.ts';
 import { ReadRuns } from './read-runs.ts';
-import { dataUri, posted, submittedOf, SUBMIT, vendorReason } from './vendor-answers.ts';
+import { bodySchemaIn, dataUri, posted, submittedOf, SUBMIT, vendorReason } from './vendor-answers.ts';
 
 /** The queue and the catalogue of models have hosts of their own, and one key. */
 const QUEUE = 'https://queue.fal.run';
@@ -87,7 +87,7 @@ class Fal {
     const entry = models.find(({ endpoint_id: id }) => id === model);
     if (entry === undefined)
       throw new Unreachable(`fal has no model ${model}`, { answer: { ...answer, status: NOT_FOUND } });
-    return { model, schema: requestSchemaIn(entry.openapi, model), document: entry.openapi };
+    return { model, schema: bodySchemaIn(entry.openapi, `/${model}`), document: entry.openapi };
   }
 
   async submit({ id }: Sent, work: SentWork): Promise<Submitted> {
@@ -181,18 +181,3 @@ function endOf(answer: ServerAnswer, ref: string, error: string | undefined): Ru
   return error === undefined ? undefined : failed(error);
 }
 const problem = z.looseObject({ detail: z.unknown().refine((detail) => detail !== undefined) });
-
-const bodySchema = z.looseObject({
-  post: z.looseObject({
-    requestBody: z.looseObject({
-      content: z.looseObject({ 'application/json': z.looseObject({ schema: z.unknown() }) }),
-    }),
-  }),
-});
-
-/** The schema of the body of a POST for this model. */
-function requestSchemaIn(openapi: unknown, model: string): unknown {
-  const { paths } = z.looseObject({ paths: z.looseObject({}) }).safeParse(openapi).data ?? {};
-  const post = bodySchema.safeParse(paths?.[`/${model}`]).data?.post;
-  return post?.requestBody.content['application/json'].schema;
-}

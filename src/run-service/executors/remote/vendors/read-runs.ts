@@ -46,18 +46,18 @@ export class ReadRuns {
   }
 
   async poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>> {
-    const seen = new Map<string, Seen>();
+    const states = new Map<string, Seen>();
     const placed = runs.flatMap(({ id, ref = this.#refs.get(id) }) => {
       if (ref !== undefined) return [{ id, ref }];
-      seen.set(id, { at: 'absent' });
+      states.set(id, { at: 'absent' });
       return [];
     });
     const due = placed.toSorted((a, b) => this.#lastRead(a.id) - this.#lastRead(b.id)).slice(0, MAX_READ);
-    await Promise.all(due.map(async ({ id, ref }) => seen.set(id, await this.#read(id, ref))));
-    const unreadRun = due.find(({ id }) => seen.get(id)?.at === 'unread');
+    await Promise.all(due.map(async ({ id, ref }) => states.set(id, await this.#read(id, ref))));
+    const unreadRun = due.find(({ id }) => states.get(id)?.at === 'unread');
     // A run that cannot be read is a fault of the run only if the vendor answers otherwise.
     if (unreadRun !== undefined) await this.#vendor.assertThere(unreadRun.ref);
-    return seen;
+    return states;
   }
 
   #lastRead = (id: string): number => this.#readAt.get(id) ?? 0;
@@ -65,12 +65,12 @@ export class ReadRuns {
   async #read(id: string, ref: string): Promise<Seen> {
     this.#refs.set(id, ref);
     this.#readAt.set(id, performance.now());
-    const seen = await this.#vendor.read(ref).catch((error: unknown) => {
+    const state = await this.#vendor.read(ref).catch((error: unknown) => {
       if (error instanceof Blocked) throw error;
       return unread(error);
     });
-    if (seen.at === 'running' || seen.at === 'ended') this.#begun.add(id);
-    if (seen.at === 'waiting') this.#begun.delete(id);
-    return { ...seen, ref };
+    if (state.at === 'running' || state.at === 'ended') this.#begun.add(id);
+    if (state.at === 'waiting') this.#begun.delete(id);
+    return { ...state, ref };
   }
 }

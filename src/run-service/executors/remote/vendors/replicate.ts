@@ -18,7 +18,8 @@ import {
   type Submitted,
 } from '../backend.ts';
 import { openHttp, parsed, type Http } from '../http.ts';
-import { fileNameIn, posted, resultAt, resultsIn, submittedOf } from './vendor-answers.ts';
+import { answerFile, madeIn } from './answer-files.ts';
+import { posted, submittedOf } from './vendor-answers.ts';
 
 const HOUR_MS = 3_600_000;
 /** Our clock and Replicate's may differ by this much. */
@@ -44,7 +45,8 @@ export function openReplicate(
     submit: (run, work) => replicate.submit(run, work),
     poll: (runs) => replicate.poll(runs),
     cancel: (id) => replicate.cancel(id),
-    file: ({ asset = '' }) => resultAt(asset, url),
+    file: (file) => answerFile(file, url, (ref) => replicate.outputOf(ref)),
+    forget: (id) => replicate.forget(id),
     put: (file) => replicate.put(file),
     listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
     close: () => replicate.close(),
@@ -86,6 +88,8 @@ class Replicate {
   readonly #url: string;
   readonly #http: Http;
   readonly #refs = new Map<string, string>();
+  /** When each run was last read by itself; the oldest is read first. */
+  readonly #readAt = new Map<string, number>();
   /** How far Replicate's clock is ahead of ours. */
   #aheadMs = 0;
   /** The inputs of runs whose answers may be lost, for predictions that do not show their webhook. */
@@ -140,68 +144,69 @@ class Replicate {
 
   async poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>> {
     const placed = runs.map((run) => ({ run, ref: run.ref ?? this.#refs.get(run.id) }));
-    const isMany = placed.length > MAX_READ;
-    const needsList = isMany || placed.some(({ ref }) => ref === undefined);
-    const sinceMs = Math.min(...placed.flatMap(({ run, ref }) => (ref === undefined ? [run.sinceMs] : [])));
-    const listed = needsList
-      ? await this.#list(Number.isFinite(sinceMs) ? sinceMs + this.#aheadMs - SKEW_MS : undefined)
-      : undefined;
-    const seen = new Map<string, Seen>();
-    let read = 0;
+    const lost = placed.flatMap(({ run, ref }) => (ref === undefined ? [run] : []));
+    const listed =
+      lost.length > 0 || placed.length > MAX_READ
+        ? await this.#list(Math.min(...lost.map(({ sinceMs }) => this.#oldestOf(sinceMs))))
+        : { predictions: [], isComplete: false };
+    const states = new Map<string, Seen>(lost.map((run) => [run.id, this.#searched(run, listed)]));
+    const shown = new Map(listed.predictions.map((prediction) => [prediction.id, prediction]));
+    const unlisted: { readonly id: string; readonly ref: string }[] = [];
     for (const { run, ref } of placed) {
-      const state =
-        ref === undefined
-          ? this.#searched(run, listed)
-          : (stateIn(listed?.predictions.find(({ id }) => id === ref)) ??
-            (read++ < MAX_READ ? await this.#read(ref).catch(unread) : undefined));
-      if (state !== undefined) seen.set(run.id, state);
-      if (state?.at === 'ended') this.#refs.delete(run.id);
-      else if (state !== undefined && 'ref' in state && state.ref !== undefined)
-        this.#refs.set(run.id, state.ref);
+      const prediction = shown.get(ref ?? '');
+      if (prediction !== undefined) states.set(run.id, stateOf(prediction));
+      else if (ref !== undefined) unlisted.push({ id: run.id, ref });
     }
+    for (const { id, ref } of unlisted
+      .toSorted((a, b) => this.#lastRead(a.id) - this.#lastRead(b.id))
+      .slice(0, MAX_READ)) {
+      this.#readAt.set(id, performance.now());
+      states.set(id, await this.#prediction(ref).then(stateOf, unread));
+    }
+    for (const [id, { ref }] of states) if (ref !== undefined) this.#refs.set(id, ref);
     // A run that cannot be read is a fault of the run only if Replicate answers otherwise.
-    if ([...seen.values()].some(({ at }) => at === 'unread')) await this.describe();
-    return seen;
+    if ([...states.values()].some(({ at }) => at === 'unread')) await this.describe();
+    return states;
   }
 
+  #lastRead = (id: string): number => this.#readAt.get(id) ?? 0;
+
+  /** The earliest time, by Replicate's clock, at which a run that was placed then may have been created. */
+  #oldestOf = (placedMs: number): number => placedMs + this.#aheadMs - SKEW_MS;
+
   /** A run without an answer: found by its name, else by its input if no prediction shows its webhook. */
-  #searched(run: Sent, listed: Listing | undefined): Seen {
-    if (listed === undefined) return { at: 'unread', reason: 'the list of predictions was not read' };
+  #searched(run: Sent, listed: Listing): Seen {
     const named = listed.predictions.find(({ webhook }) => {
       const [, id, tries] = NAME.exec(webhook ?? '') ?? [];
       return id === run.id && (run.tries === undefined || Number(tries) === run.tries);
     });
-    if (named !== undefined) return { ...(stateIn(named) as Seen), ref: named.id };
+    if (named !== undefined) return stateOf(named);
     if (!listed.isComplete)
       return { at: 'unread', reason: 'too many predictions were made meanwhile to find this one' };
     const nameless = listed.predictions.filter(
-      ({ webhook, created_at: at }) =>
-        webhook == null && !(Date.parse(at) < run.sinceMs + this.#aheadMs - SKEW_MS),
+      ({ webhook, created_at: at }) => webhook == null && !(Date.parse(at) < this.#oldestOf(run.sinceMs)),
     );
     if (nameless.length === 0) return { at: 'absent' };
     const input = this.#inputs.get(nameOf(run));
     if (input === undefined) return { at: 'unread', reason: 'predictions do not show their webhook' };
     const refs = new Set(this.#refs.values());
     const equal = nameless.find(({ id, input: sent }) => !refs.has(id) && canonical(sent) === input);
-    return equal === undefined ? { at: 'absent' } : { ...(stateIn(equal) as Seen), ref: equal.id };
+    return equal === undefined ? { at: 'absent' } : stateOf(equal);
   }
 
-  /** The newest predictions: one page, or all that were created since `sinceMs`. */
-  async #list(sinceMs: number | undefined): Promise<Listing> {
+  /** The newest predictions: all that were created since `sinceMs`, and at least one page. */
+  async #list(sinceMs: number): Promise<Listing> {
     const predictions: Prediction[] = [];
     let path: string | undefined = '/v1/predictions';
     for (let pages = 0; path !== undefined; pages += 1) {
       if (pages === MAX_PAGES) return { predictions, isComplete: false };
-      const page = await this.#page(path);
+      const page: z.output<typeof pageSchema> = await this.#http.read(path, pageSchema);
       predictions.push(...page.results);
       const oldest = Date.parse(page.results.at(-1)?.created_at ?? '');
-      const isOld = sinceMs === undefined || oldest < sinceMs;
-      path = isOld || page.next == null ? undefined : this.#pathIn(page.next);
+      path = oldest < sinceMs || page.next == null ? undefined : this.#pathIn(page.next);
     }
     return { predictions, isComplete: true };
   }
-
-  #page = (path: string): Promise<z.output<typeof pageSchema>> => this.#http.read(path, pageSchema);
 
   /** The key goes to Replicate only, whatever a page names as the next one. */
   #pathIn(next: string): string {
@@ -210,10 +215,10 @@ class Replicate {
     return `${pathname}${search}`;
   }
 
-  async #read(ref: string): Promise<Seen> {
-    const prediction = await this.#http.read(`/v1/predictions/${encodeURIComponent(ref)}`, predictionSchema);
-    return stateIn(prediction) as Seen;
-  }
+  #prediction = (ref: string): Promise<Prediction> =>
+    this.#http.read(`/v1/predictions/${encodeURIComponent(ref)}`, predictionSchema);
+
+  outputOf = async (ref: string): Promise<unknown> => (await this.#prediction(ref)).output;
 
   async cancel(id: string): Promise<void> {
     const ref = this.#refs.get(id);
@@ -226,13 +231,17 @@ class Replicate {
     return (await this.#http.upload('/v1/files', form, fileSchema)).urls.get;
   }
 
+  forget(id: string): void {
+    this.#refs.delete(id);
+    this.#readAt.delete(id);
+  }
+
   close = (): Promise<void> => this.#http.close();
 }
 
 type Listing = { readonly predictions: readonly Prediction[]; readonly isComplete: boolean };
 
-function stateIn(prediction: Prediction | undefined): Seen | undefined {
-  if (prediction === undefined) return undefined;
+function stateOf(prediction: Prediction): Seen {
   const { id: ref, status } = prediction;
   if (status === 'starting') return { at: 'waiting', ref };
   if (status === 'processing') return { at: 'running', ref };
@@ -242,21 +251,18 @@ function stateIn(prediction: Prediction | undefined): Seen | undefined {
     : { at: 'ended', ref, end };
 }
 
-function endOf({ status, output, error, metrics, data_removed: isRemoved }: Prediction): RunEnd | undefined {
+function endOf(prediction: Prediction): RunEnd | undefined {
+  const { id, status, output, error, metrics } = prediction;
   const seconds = metrics?.predict_time;
   const ranMs = seconds === undefined ? undefined : seconds * 1_000;
   if (status === 'canceled') return { status: 'interrupted', ranMs };
   if (status === 'aborted') return { status: 'timeout', ranMs };
   if (status === 'failed') return { status: 'failed', ranMs, reason: error || 'it failed without a reason' };
   if (status !== 'succeeded') return undefined;
-  if (isRemoved === true)
-    return {
-      status: 'failed',
-      ranMs,
-      reason:
-        'it succeeded, and Replicate deleted its output, which it keeps for an hour, before it was fetched',
-    };
-  const { urls, texts } = resultsIn(output);
-  const files = urls.map((url) => ({ filename: fileNameIn(url), subfolder: '', type: 'output', asset: url }));
-  return { status: 'success', ranMs, made: [{ node: '', key: 'output', files, texts }] };
+  return prediction.data_removed === true
+    ? { status: 'failed', ranMs, reason: REMOVED }
+    : { status: 'success', ranMs, made: madeIn(output, id) };
 }
+
+const REMOVED =
+  'it succeeded, and Replicate, which keeps an output for an hour, deleted it before it was fetched';

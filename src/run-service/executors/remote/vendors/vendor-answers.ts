@@ -4,7 +4,6 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { errorMessage } from '../../../../errors/error.ts';
 import { mediaTypeOf } from '../../../../host/media-types.ts';
-import { isWebAddress } from '../../../../host/web-address.ts';
 import { openDownloads } from '../../../../service-client/download.ts';
 import { Unreachable, type Submitted } from '../backend.ts';
 import { jsonIn, OF_EVERYTHING, retryAfterMs, shown, type Http, type ServerAnswer } from '../http.ts';
@@ -144,37 +143,17 @@ function decodedText(text: string): string {
   }
 }
 
-/** The addresses of files in a result of any shape, and texts if it has no file. */
-export function resultsIn(output: unknown): {
-  readonly urls: readonly string[];
-  readonly texts: readonly string[];
-} {
-  const leaves = [...leavesOf(output)];
-  const urls = [...new Set(leaves.filter(isAddress))];
-  return { urls, texts: urls.length > 0 ? [] : textOf(output, leaves) };
-}
+const operationSchema = z.looseObject({
+  post: z.looseObject({
+    requestBody: z.looseObject({
+      content: z.looseObject({ 'application/json': z.looseObject({ schema: z.unknown() }) }),
+    }),
+  }),
+});
 
-/** A model of language answers with pieces of one text. */
-const textOf = (output: unknown, leaves: readonly string[]): readonly string[] =>
-  leaves.length === 0
-    ? []
-    : [
-        Array.isArray(output)
-          ? leaves.join('')
-          : leaves.length === 1
-            ? (leaves[0] ?? '')
-            : JSON.stringify(output),
-      ];
-
-const isAddress = (text: string): boolean => isWebAddress(text) || /^data:[\w.+-]+\/[\w.+-]+[;,]/.test(text);
-
-const MAX_LEAVES = 10_000;
-
-const MAX_DEPTH = 100;
-
-function* leavesOf(value: unknown, state = { left: MAX_LEAVES }, depth = 0): Generator<string> {
-  if (state.left-- <= 0 || depth > MAX_DEPTH) return;
-  if (typeof value === 'string') yield value;
-  else if (typeof value === 'object' && value !== null)
-    for (const part of Object.values(value)) yield* leavesOf(part, state, depth + 1);
+/** The schema of the body of a POST to this path, from an OpenAPI document. */
+export function bodySchemaIn(document: unknown, path: string): unknown {
+  const { paths } = z.looseObject({ paths: z.looseObject({}) }).safeParse(document).data ?? {};
+  const { data } = operationSchema.safeParse(paths?.[path]);
+  return data?.post.requestBody.content['application/json'].schema;
 }
