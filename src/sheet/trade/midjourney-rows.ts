@@ -3,7 +3,7 @@
 import { csvColumns, csvRecords } from '../csv/csv.ts';
 import { cellText, firstOf } from '../sheet-record.ts';
 import type { SheetOptions, SheetSource } from '../sheet-source.ts';
-import { isMidjourney, midjourneyCells } from './midjourney.ts';
+import { isMidjourney, MIDJOURNEY, midjourneyCells } from './midjourney.ts';
 import type { TextRow } from './text-row.ts';
 
 /** Rows that decide which columns have prompts. */
@@ -48,15 +48,34 @@ async function promptsIn(source: SheetSource, options: SheetOptions, names: read
 const isCalled = (column: string, part: string): boolean =>
   column.toLowerCase().replaceAll(/[\s_-]+/g, '_') === part;
 
-/** A cell of the sheet's own column of this name stays. */
+/** The parameter that a cell came from, where the row has its own value and the parameter is not sent. */
+const SIGNS: Readonly<Record<string, string>> = {
+  [MIDJOURNEY.seed]: '--seed',
+  [MIDJOURNEY.ratio]: '--ar',
+  [MIDJOURNEY.parameters]: '',
+};
+
+/** A filled cell of the sheet's own column stays: unwanted words join it, and other parameters are named as not sent. */
 function besideOwn(
   row: Readonly<Record<string, string>>,
   parts: readonly (readonly [name: string, text: string])[],
 ): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    parts.flatMap(([part, text]) => {
-      const name = Object.keys(row).find((column) => isCalled(column, part)) ?? part;
-      return (row[name] ?? '').trim() === '' ? [[name, text]] : [];
-    }),
-  );
+  const nameOf = (part: string): string => Object.keys(row).find((column) => isCalled(column, part)) ?? part;
+  const ownOf = (part: string): string => (row[nameOf(part)] ?? '').trim();
+  const isSized = ownOf(MIDJOURNEY.width) !== '' || ownOf(MIDJOURNEY.height) !== '';
+  const cells: Record<string, string> = {};
+  const unsent: string[] = [];
+  for (const [part, text] of parts) {
+    const isOfSize = part === MIDJOURNEY.ratio || part === MIDJOURNEY.width || part === MIDJOURNEY.height;
+    const [name, own] = [nameOf(part), isOfSize && isSized ? 'a size' : ownOf(part)];
+    if (own === '') cells[name] = text;
+    else if (part === MIDJOURNEY.negative) cells[name] = `${own}, ${text}`;
+    else if (SIGNS[part] !== undefined) unsent.push(`${SIGNS[part]} ${text}`.trim());
+  }
+  if (unsent.length === 0) return cells;
+  const before = cells[MIDJOURNEY.parameters];
+  return {
+    ...cells,
+    [MIDJOURNEY.parameters]: [...(before === undefined ? [] : [before]), ...unsent].join(' '),
+  };
 }

@@ -83,6 +83,19 @@ describe('prompts with parameters of Midjourney', () => {
     ]);
   });
 
+  it('keep what the row has of its own: unwanted words join, and any other parameter is named as not sent', async () => {
+    const text =
+      'prompt,negative prompt,seed,width,height\n"a fox --no snow --seed 9 --ar 16:9",blurry,1,512,512\n"an owl",,2,512,512\n';
+    const { rows, guesses } = await read('own.csv', text, {}, { inputTypes: SIZED });
+    expect(rows).toEqual([
+      '{"height":512,"negative_prompt":"blurry, snow","prompt":"a fox","seed":1,"width":512}',
+      '{"height":512,"prompt":"an owl","seed":2,"width":512}',
+    ]);
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
+      '? parts of the prompts are not sent, because no input takes them: --seed, --ar (--drop parameters)',
+    ]);
+  });
+
   it('are sent as they stand, which is asked, if a flag says so or the file is another', async () => {
     const own = await read('mj.txt', PROMPTS.join('\n'), {}, { inputTypes: SIZED, format: 'csv' });
     expect(own.rows).toEqual(PROMPTS.map((prompt) => JSON.stringify({ prompt })));
@@ -106,7 +119,9 @@ describe('prompts with parameters of Midjourney', () => {
       '{"aspect_ratio":"2:3","prompt":"an owl","seed":7}',
       '{"prompt":"a fox","seed":6}',
     ]);
-    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([]);
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
+      '? parts of the prompts are not sent, because no input takes them: --seed (--drop parameters)',
+    ]);
   });
 
   it.each([
