@@ -229,14 +229,17 @@ function missingInputs(
   });
 }
 
-/** Flags for each of several columns, and for all of them in a prompt: a text to speak is in one of them. */
+/** Flags for each of these columns, and for all of them in a prompt: a text to speak is in one of them. */
 function choicesFor(
   input: string,
   columns: LikelyColumns[string] = [],
 ): readonly (readonly [flag: string, value: string])[] {
-  if (typeof columns === 'string' || columns.length < 2) return [];
+  if (typeof columns === 'string') return [];
   const isJoined =
-    areOneSetting(input, 'prompt') && /prompt/i.test(input) && columns.every((name) => !/[{}[\]]/.test(name));
+    columns.length > 1 &&
+    areOneSetting(input, 'prompt') &&
+    /prompt/i.test(input) &&
+    columns.every((name) => !/[{}[\]]/.test(name));
   const joined = columns.map((name) => `{${name}}`).join(', ');
   return [
     ...columns.map((name) => ['--map', `${input}=${name}`] as const),

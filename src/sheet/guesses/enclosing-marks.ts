@@ -7,6 +7,7 @@ import { isDelimited } from '../formats.ts';
 import { surveyedRecords } from '../read-records.ts';
 import { cellText, shortened } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
+import { HTML } from './cell-forms.ts';
 import { type Guess, or, said, toConfirm } from './guess.ts';
 
 /** Number of rows to inspect. */
@@ -101,9 +102,6 @@ export async function markedCells(
     guesses.push(said('values', `${sign} sent with it, such as ${shortened(part.trim())}`));
   return { guesses };
 }
-
-const HTML =
-  /<\/?(?:p|br|div|span|b|i|strong|em|ul|ol|li|h[1-6]|table|t[rdh]|a|img)(?:\s[^<>]*)?\/?>|&(?:amp|nbsp|lt|gt|quot|#\d{1,5});/i;
 
 /** Signs that a model takes literally, and their patterns. */
 const SENT_ALONG = [['HTML in a text is', HTML]] as const;

@@ -2,7 +2,8 @@
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { kindOf } from '../parse-cell.ts';
-import { type LikelyColumns, plainName } from './guess.ts';
+import { areIds, HTML } from './cell-forms.ts';
+import { type Guess, type LikelyColumns, plainName, said } from './guess.ts';
 import {
   areOneSetting,
   containsWords,
@@ -11,8 +12,9 @@ import {
   namesAttribute,
   numberedLike,
   sharedWords,
+  takesAddresses,
 } from './input-names.ts';
-import { areSentences, fits, isMedia, isRepeating, textLength } from './sample.ts';
+import { areSentences, fits, isAddress, isMedia, isRepeating, textLength } from './sample.ts';
 
 /** Names of columns that name rows, and others that mostly do. */
 const KEYS = ['sku', 'id', 'key', 'article', 'name', 'filename'] as const;
@@ -41,11 +43,11 @@ export function likelyColumns(
         .map(({ name }) => name);
     const long = ranked(pointsFor);
     const short = ranked(shortText).filter((name) => !isOfOther(name));
-    const texts = data.filter((name) => long.includes(name) || short.includes(name));
-    const said = long.filter((name) => saysInput(name, type, valuesOf(name)) || isDescriptive(name));
+    const readable = data.filter((name) => long.includes(name) || short.includes(name));
+    const named = long.filter((name) => saysInput(name, type, valuesOf(name)) || isDescriptive(name));
     const best =
-      isSpoken(type) && said.length === 0
-        ? spokenAmong(texts, long, valuesOf)
+      isSpoken(type) && named.length === 0
+        ? spokenAmong(readable, long, valuesOf)
         : (long[0] ?? (short.length > 1 ? data.filter((name) => short.includes(name)) : short[0]));
     // A prompt_1 beside prompt_2, or an image_prompt beside a motion_prompt, is not the prompt alone.
     const isOneOfSeveral =
@@ -53,16 +55,55 @@ export function likelyColumns(
       !isMedia(type) &&
       (numberedLike(best, left).length > 0 ||
         left.filter((name) => saysInput(name, type, valuesOf(name))).length > 1);
-    if (best !== undefined && !isOneOfSeveral) likely[type.name] = best;
+    if (best === undefined || isOneOfSeveral) continue;
+    // Only the user knows whether a model understands the tags, or a plain column is meant.
+    const isTagged = typeof best === 'string' && isFreeText(type) && markIn(best, valuesOf) !== undefined;
+    const texts = [...new Set([...long, ...short])].filter(
+      (name) => markIn(name, valuesOf) === undefined && !isKey(name),
+    );
+    likely[type.name] = isTagged ? [...texts.slice(0, MAX_CHOICES - 1), best] : best;
   }
   return likely;
 }
 
+const isKey = (name: string): boolean => keysIn([name], true).length > 0 && plainName(name) !== 'name';
+
+/** Columns that are proposed where one has tags. */
+const MAX_CHOICES = 3;
+
+/** The first tag or reference of HTML in a column; a name such as `Body (HTML)` promises one. */
+const markIn = (name: string, valuesOf: (column: string) => readonly string[]): string | undefined =>
+  valuesOf(name)
+    .map((text) => HTML.exec(text)?.[0])
+    .find((mark) => mark !== undefined) ?? (/\bhtml\b/i.test(name) ? '<p>' : undefined);
+
+/** Says which of the proposed columns have HTML. */
+export const taggedColumns = (
+  likely: LikelyColumns,
+  valuesOf: (column: string) => readonly string[],
+): readonly Guess[] =>
+  Object.values(likely)
+    .flat()
+    .flatMap((name) => {
+      const mark = markIn(name, valuesOf);
+      if (mark === undefined) return [];
+      return [
+        said('columns', `cells of "${name}" may have HTML, such as ${mark}, which would be sent with it`),
+      ];
+    });
+
+const isFreeText = (type: InputType): boolean =>
+  kindOf(type.type) === 'string' && type.options === undefined && !isMedia(type);
+
+/** Whether no person wrote the cells for this text: names that a program gives, or addresses. A column may have the name of the input. */
+function areRecords(name: string, type: InputType, values: readonly string[]): boolean {
+  if (values.filter(isAddress).length * 2 >= values.length && !takesAddresses(type.name)) return true;
+  return areIds(values) && (isDescriptive(type.name) || sharedWords(name, type.name) === 0);
+}
+
 /** Whether the input is one text, such as words to speak, and no description of what is made. */
 const isSpoken = (type: InputType): boolean =>
-  kindOf(type.type) === 'string' &&
-  type.options === undefined &&
-  !isMedia(type) &&
+  isFreeText(type) &&
   isDescriptive(type.name) &&
   !areOneSetting(type.name, 'negative_prompt') &&
   !/prompt/i.test(type.name);
@@ -90,7 +131,8 @@ function pointsFor(name: string, type: InputType, values: readonly string[]): nu
   const isAttribute = isDescriptive(type.name) && namesAttribute(name);
   const shared = isAttribute ? 0 : 100 * sharedWords(name, type.name);
   if (isMedia(type)) return 1 + shared;
-  if (kindOf(type.type) !== 'string' || type.options !== undefined) return shared;
+  if (!isFreeText(type)) return shared;
+  if (areRecords(name, type, values)) return 0;
   if (saysInput(name, type, values)) return 1000;
   const length = textLength(values);
   const named = shared + (isDescriptive(name) && !isAttribute ? 100 : 0);
@@ -107,11 +149,10 @@ function saysInput(name: string, type: InputType, values: readonly string[]): bo
 
 /** Short texts are likely only without longer ones. Words that repeat are categories, and a language is not any word. */
 function shortText(name: string, type: InputType, values: readonly string[]): number {
-  const isText = kindOf(type.type) === 'string' && type.options === undefined && !isMedia(type);
-  const isName = keysIn([name], true).length > 0 && plainName(name) !== 'name';
-  const isOther = isName || isTellingSetting(name) || isRepeating(values) || !fits(values, type);
+  const isOther =
+    isKey(name) || isTellingSetting(name) || isRepeating(values) || areRecords(name, type, values);
   if (!isDescriptive(type.name) && sharedWords(name, type.name) === 0) return 0;
-  return isText && !isOther && values.length > 0 ? textLength(values) : 0;
+  return isFreeText(type) && fits(values, type) && !isOther && values.length > 0 ? textLength(values) : 0;
 }
 
 /** `isDeclared`: a column of another name may be an input if the inputs are not known. */

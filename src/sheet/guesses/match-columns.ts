@@ -9,7 +9,7 @@ import { type Guess, type LikelyColumns, mapped, plainName, said, type Settled, 
 import { nameProper } from './input-names.ts';
 import { midjourneyColumns } from './midjourney-columns.ts';
 import { nearColumns } from './near-columns.ts';
-import { keysIn, likelyColumns } from './likely-columns.ts';
+import { keysIn, likelyColumns, taggedColumns } from './likely-columns.ts';
 import { type SampledRows, valuesAt } from './sample.ts';
 import { sharedColumns } from './shared-columns.ts';
 import { namelessUnsent } from './nameless-columns.ts';
@@ -74,6 +74,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   refuseIdleAxis(data, options, inputTypes);
   const drop = [...options.drop, ...data];
   const likely = likelyColumns(missing, data, valuesOf);
+  const told = [...gpu.guesses, ...taggedColumns(likely, valuesOf)];
   // Without any column of the deployment, it is the wrong sheet: report what it lacks, or that nothing is known about it.
   const isOther =
     matched.size +
@@ -83,7 +84,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   if (isOther) {
     refuseValues(file, columns, options, likely);
     const problems = inputTypes.some(({ required }) => required) ? [] : [noInput(file, columns, inputs)];
-    return { ...nothing, options: { ...settled, drop }, likely, problems };
+    return { ...nothing, guesses: told, options: { ...settled, drop }, likely, problems };
   }
   const unasked = data.filter((name) => !isAskedAbout(name, questions));
   const midjourney = midjourneyColumns({ options, free, idle: unasked, valuesOf });
@@ -96,7 +97,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   const written = sentAsWritten({ ...options.map, ...map }, { free, data, options, inputTypes, valuesOf });
   return {
     options: { ...settled, map: { ...options.map, ...map, ...mappedBy(questions) }, drop },
-    guesses: [...gpu.guesses, ...guesses, ...questions, ...midjourney.guesses, ...unsent, ...written],
+    guesses: [...told, ...guesses, ...questions, ...midjourney.guesses, ...unsent, ...written],
     data,
     idle: new Map(options.where === undefined ? open.map((name) => [name, placeOf(name)]) : []),
     keys: keysOf(data, options, true),
