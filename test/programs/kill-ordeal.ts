@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Summary } from '../../src/results/summary.ts';
 import { numbersFrom } from '../../src/run-service/chance.ts';
 import { colourOf, pictureOf } from '../comfy/image-files.ts';
+import { pidInStack } from '../stage/embedded-processes.ts';
 import { killQuietly, strays } from '../stage/processes.ts';
 import { until, type Running, type Stage } from '../stage/stage.ts';
 import { pidsWith } from './program-service.ts';
@@ -186,21 +187,6 @@ const programsBelow = (shim: number, programs: readonly number[]): readonly numb
     return [];
   }
 };
-
-/** A process of the embedded servers, as they write it down. */
-async function pidInStack(home: string, name: 'worker' | 'service' | 'stack'): Promise<number> {
-  let pid: number | undefined;
-  await until(() => {
-    const file = join(home, 'embedded.json');
-    if (!existsSync(file)) return false;
-    const record = JSON.parse(readFileSync(file, 'utf8')) as Record<string, { readonly pid?: number }> & {
-      readonly pid?: number;
-    };
-    pid = name === 'stack' ? record.pid : record[name]?.pid;
-    return pid !== undefined;
-  }, `the ${name} runs`);
-  return pid ?? 0;
-}
 
 const linesOf = (file: string): readonly string[] =>
   existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
