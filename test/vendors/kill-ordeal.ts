@@ -10,8 +10,8 @@ import { killQuietly, strays } from '../stage/processes.ts';
 import { until, type Ended, type Running, type Stage } from '../stage/stage.ts';
 import type { LostAnswer, VendorStandIn } from './vendor-stand-in.ts';
 
-const VICTIMS = ['service', 'worker', 'command', 'stack', 'everything'] as const;
-type Victim = (typeof VICTIMS)[number];
+const PARTS = ['service', 'worker', 'command', 'stack', 'everything'] as const;
+type KilledPart = (typeof PARTS)[number];
 
 export type Ordeal = {
   readonly vendor: Vendor;
@@ -91,11 +91,11 @@ async function killInTurns(
       say(`the command ended with ${code}: ${stderr.trimEnd().split('\n').at(-1)}`);
       again();
     }
-    const victim = VICTIMS[killed % VICTIMS.length] as Victim;
-    const pids = await pidsOf(victim, stage, command);
-    say(`SIGKILL: ${victim} (${pids.length}), after ${standIn.executions().length} executions`);
+    const part = PARTS[killed % PARTS.length] as KilledPart;
+    const pids = await pidsOf(part, stage, command);
+    say(`SIGKILL: ${part} (${pids.length}), after ${standIn.executions().length} executions`);
     for (const pid of pids) killQuietly(pid);
-    if (victim !== 'command' && victim !== 'everything') continue;
+    if (part !== 'command' && part !== 'everything') continue;
     await command.ended;
     again();
   }
@@ -113,10 +113,10 @@ async function ended(command: () => Running, again: () => void): Promise<Ended> 
   }
 }
 
-async function pidsOf(victim: Victim, stage: Stage, { child }: Running): Promise<readonly number[]> {
-  if (victim === 'command') return [child.pid ?? 0];
-  if (victim === 'everything') return [...new Set([child.pid ?? 0, ...strays(stage.folder)])];
-  return [await pidInStack(stage.path('home'), victim)];
+async function pidsOf(part: KilledPart, stage: Stage, { child }: Running): Promise<readonly number[]> {
+  if (part === 'command') return [child.pid ?? 0];
+  if (part === 'everything') return [...new Set([child.pid ?? 0, ...strays(stage.folder)])];
+  return [await pidInStack(stage.path('home'), part)];
 }
 
 function judge(stage: Stage, standIn: VendorStandIn, rows: number): Omit<Purchases, 'kills'> {
