@@ -20,7 +20,8 @@ export type Guessed = {
 export const GUESSES: readonly Guessed[] = [
   {
     found: 'UTF-16, or bytes that are not UTF-8',
-    means: 'the encoding, else windows-1252 (asked if letters that are sent depend on it)',
+    means:
+      'the encoding whose words look right (asked if letters that are sent depend on it; refused with each reading if several do)',
     does: 'said',
     flag: '--encoding',
     sheet: '\ufeffprompt\nÄpfel\n',

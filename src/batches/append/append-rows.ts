@@ -21,7 +21,7 @@ import type { OrderOptions } from '../../sheet/sending-order.ts';
 import { sourceIn, type SheetSource, type SheetOptions, type ReadOptions } from '../../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../../sheet/sheet.ts';
 import { settleReading } from '../../sheet/guesses/guess-reading.ts';
-import type { Guess } from '../../sheet/guesses/guess.ts';
+import { choosesLetters, type Guess } from '../../sheet/guesses/guess.ts';
 import { settleSheet } from '../../sheet/guesses/settle-sheet.ts';
 import { type Queued, readBatchSheet, sheetRows } from '../../sheet/placed-rows.ts';
 import { refuseUnbounded } from '../../store/attempt-cost.ts';
@@ -335,6 +335,4 @@ const AGREED_ONCE = ['headerRow', 'hidden', 'encoding', 'sheet'] as const;
 const withoutTemplate = (guess: Guess): Guess =>
   guess.options.set === undefined ? guess : { ...guess, sure: 'said', options: {} };
 
-/** A wrong guess of this encoding silently changes letters, so the user has to confirm it. */
-const orConfirm = (guess: Guess): Guess =>
-  guess.options.encoding === 'windows-1252' ? { ...guess, sure: 'confirm' } : guess;
+const orConfirm = (guess: Guess): Guess => (choosesLetters(guess) ? { ...guess, sure: 'confirm' } : guess);

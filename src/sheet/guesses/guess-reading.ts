@@ -1,12 +1,13 @@
-// Guesses the encoding and the separator of a sheet; quotes and header have their own files.
+// Guesses how a sheet is read: as a list, or with which separator. Encoding, quotes and header have their own files.
 
 import { problem, type RunsheetError } from '../../errors/error.ts';
-import { isPacked, isUtf32, utf16Of, lenientTextOf, linesOf } from '../text/sheet-text.ts';
+import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { or, said, type Settled, type Guess, type GuessOptions, plainName } from './guess.ts';
 import { flagsOf } from '../../options/written-options.ts';
 import { isWorkbook, type SheetFormat } from '../formats.ts';
 import { isSkipped, type SheetSource, type SheetOptions } from '../sheet-source.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
+import { guessedEncoding } from './guess-encoding.ts';
 import { cueGuesses } from './guess-cues.ts';
 import { firstRowsOf, guessedHeader, HEADER_ROWS, matchesIn } from './guess-header.ts';
 import { guessedQuotes } from './guess-quotes.ts';
@@ -246,61 +247,4 @@ function evenFrom(widths: readonly number[]): number | undefined {
   const [usual = 0, same = []] = [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
   const from = widths.indexOf(usual);
   return usual > 1 && same.length >= (widths.length - from) * EVEN ? from : undefined;
-}
-
-/** Bytes that stand for no character in windows-1252. */
-const UNDEFINED = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
-
-/** UTF-16 by a byte order mark or zero bytes; else UTF-8 if valid; else windows-1252. Throws E102 if none fits. */
-export async function guessedEncoding(source: SheetSource, options: SheetOptions): Promise<Settled> {
-  const utf8 = new TextDecoder('utf-8', { fatal: true });
-  const isUtf8 = (chunk?: Uint8Array): boolean => {
-    try {
-      utf8.decode(chunk, { stream: chunk !== undefined });
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  let isFirst = true;
-  for await (const part of source.open()) {
-    const chunk = part as Uint8Array;
-    const head = chunk.subarray(0, SAMPLE);
-    // The layout refuses UTF-32 and files that are not text.
-    if (isFirst && (isPacked(head) || isUtf32(head))) return { options, guesses: [] };
-    const wide = isFirst ? utf16Of(head) : undefined;
-    if (wide !== undefined) return withEncoding(options, wide);
-    isFirst = false;
-    if (!isUtf8(chunk)) return otherEncoding(source, options);
-  }
-  return isUtf8() ? { options, guesses: [] } : otherEncoding(source, options);
-}
-
-async function otherEncoding(source: SheetSource, options: SheetOptions): Promise<Settled> {
-  const at = await undefinedByte(source);
-  if (at === undefined) return withEncoding(options, 'windows-1252');
-  const what = `${source.name} is neither UTF-8 nor windows-1252: see byte ${at}`;
-  throw problem(
-    'E102',
-    { what, hint: 'save it as UTF-8, or name its encoding, for example: --encoding shift_jis' },
-    { place: { file: source.name } },
-  );
-}
-
-async function undefinedByte(source: SheetSource): Promise<number | undefined> {
-  let read = 0;
-  for await (const part of source.open()) {
-    const chunk = part as Uint8Array;
-    const positions = UNDEFINED.map((byte) => chunk.indexOf(byte)).filter((at) => at >= 0);
-    if (positions.length > 0) return read + Math.min(...positions);
-    read += chunk.length;
-  }
-  return undefined;
-}
-
-const SAMPLE = 4096;
-
-function withEncoding(options: SheetOptions, encoding: string): Settled {
-  const guess = said('encoding', `encoding ${encoding}`, { encoding });
-  return { options: { ...options, encoding }, guesses: [guess] };
 }

@@ -87,6 +87,10 @@ export const isAbout = ({ options, alternatives = [] }: Guess, column: string): 
       [...Object.values(map), ...drop, ...fillDown, keyColumn, gpuColumn, unquoted].includes(column),
   );
 
+/** Whether it is an encoding whose wrong choice changes letters, and shows in nothing else. */
+export const choosesLetters = ({ options: { encoding } }: Guess): boolean =>
+  encoding !== undefined && !encoding.startsWith('utf-16');
+
 export const unconfirmed = (guesses: readonly Guess[]): readonly Guess[] =>
   guesses.filter(({ sure }) => sure === 'confirm');
 

@@ -24,6 +24,7 @@ import { longGuess, surplusGuess } from './long-rows.ts';
 import { likelyColumns } from './likely-columns.ts';
 import { matchColumns, type MatchedColumns } from './match-columns.ts';
 import {
+  choosesLetters,
   dropped,
   type Guess,
   mapped,
@@ -325,7 +326,7 @@ function gpuGuesses(
 
 /** A wrong encoding shows in the words, so the user confirms some of them. */
 function encodingGuess({ words }: Survey, { guesses }: Settled): readonly Guess[] {
-  const guess = guesses.find(({ options }) => options.encoding === 'windows-1252');
+  const guess = guesses.find(choosesLetters);
   if (guess === undefined || words.size === 0) return [];
   return [toConfirm('encoding', `the letters are right: ${list([...words])}`, guess.options)];
 }

@@ -3,6 +3,7 @@
 import { problem, type RunsheetError, type Correction, type SheetPlace } from '../../errors/error.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { TextDecoder } from 'node:util';
+import { foreignLines, rankedReadings, readingsText } from './likely-encodings.ts';
 
 /** Tracks the position in a text that is read in pieces: the line and the character, from 1, of the next character to be read; a CRLF may be split between two pieces. */
 export class Cursor {
@@ -243,9 +244,15 @@ async function undecodable(source: SheetSource, writing: Writing): Promise<Runsh
   const what = `line ${cursor.line} of ${source.name} is not ${encoding.toUpperCase()} text`;
   const hint =
     encoding === 'utf-8'
-      ? 'a sheet from a spreadsheet may need --encoding windows-1252; else save it as UTF-8'
+      ? await readingsHint(source)
       : 'name the encoding that the sheet was saved in, or leave --encoding out for UTF-8';
   return problem('E102', { what, hint }, { place: placeOf(source.name, writing, cursor) });
+}
+
+async function readingsHint(source: SheetSource): Promise<string> {
+  const { sample, utf8, foreign } = await foreignLines(source);
+  const { readings } = utf8 > foreign ? { readings: [] } : rankedReadings(sample);
+  return readings.length === 0 ? 'save it as UTF-8' : `${readingsText(readings)}; or save it as UTF-8`;
 }
 
 const LF = 0x0a;
