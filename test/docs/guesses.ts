@@ -236,7 +236,7 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,settings\na,size=1024x1024; steps=28\n',
   },
   {
-    found: 'yes and no, or a column called status',
+    found: 'yes and no in any language, or a column called status',
     means: 'all rows run; `--where` takes some',
     does: 'asked',
     flag: '--drop',
@@ -258,7 +258,7 @@ export const GUESSES: readonly Guessed[] = [
   },
   {
     found: 'no column for a required input',
-    means: 'the likely columns stand in a ready command',
+    means: 'the likely columns stand in a ready command, and one with HTML is a choice',
     does: 'refused',
     code: 'E200',
     flag: '',

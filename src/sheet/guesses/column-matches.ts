@@ -11,6 +11,7 @@ import {
   containsSynonym,
   containsWords,
   isDescriptive,
+  isOtherWord,
   nameProper,
   namesAttribute,
 } from './input-names.ts';
@@ -148,7 +149,7 @@ export function severalColumns(input: string, columns: readonly string[]): Runsh
 function isSlip(column: string, input: string): boolean {
   const [wrong, right] = [nameProper(column), nameProper(input)];
   const quarter = Math.floor(Math.max(wrong.length, right.length) / 4);
-  if (wrong[0] !== right[0]) return false;
+  if (wrong[0] !== right[0] || isOtherWord(wrong, right)) return false;
   return isSwapped(wrong, right) || nearest(wrong, [right], Math.min(SLIP, quarter)) !== undefined;
 }
 

@@ -94,6 +94,29 @@ export function areOneSetting(column: string, input: string): boolean {
 export const setsSetting = (input: string, setting: string): boolean =>
   areOneSetting(input, setting) || areOneSetting(input.slice(input.lastIndexOf('.') + 1), setting);
 
+/** Settings whose values have digits. */
+const NUMERIC: ReadonlySet<number> = new Set(
+  [
+    'seed',
+    'steps',
+    'cfg',
+    'width',
+    'height',
+    'denoise',
+    'resolution',
+    'fps',
+    'length',
+    'batch_size',
+    'clip_skip',
+  ].map((name) => SETTINGS.get(plainName(name)) ?? -1),
+);
+
+/** Whether cells may be values of the setting that the column is called: those of `Resolution` may be `Fixed` in a list of bugs. */
+export const hasItsValues = (column: string, values: readonly string[]): boolean =>
+  !NUMERIC.has(SETTINGS.get(nameProper(column)) ?? -2) ||
+  values.length === 0 ||
+  values.some((text) => /\d/.test(text));
+
 /** Whether the column is a setting that would change what a run makes. */
 export const isTellingSetting = (column: string): boolean =>
   TELLING.has(SETTINGS.get(nameProper(column)) ?? -2) || nameProper(column) === 'aspectratio';
@@ -140,6 +163,16 @@ const MIN_SYNONYM = 3;
 
 const synonymsOf = (input: string): readonly string[] => KNOWN[SETTINGS.get(nameProper(input)) ?? -1] ?? [];
 
+/** Whether the word is a short one without its last letter, as no abbreviation is: `mode` and `model`. A plural is the same word. */
+export const isOtherWord = (word: string, whole: string): boolean =>
+  whole.length <= MAX_OTHER &&
+  whole.startsWith(word) &&
+  whole.length === word.length + 1 &&
+  !whole.endsWith('s');
+
+/** Length of words of which a beginning may be another word. */
+const MAX_OTHER = 5;
+
 /** Letters that show which word an abbreviation stands for. */
 const MIN_STEM = 3;
 
@@ -147,7 +180,8 @@ const MIN_STEM = 3;
 export function beginsLike(column: string, input: string): boolean {
   const words = wordsOf(column);
   const isBegun = (word: string, whole: string): boolean =>
-    Math.min(word.length, whole.length) >= MIN_STEM && (whole.startsWith(word) || word.startsWith(whole));
+    Math.min(word.length, whole.length) >= MIN_STEM &&
+    ((whole.startsWith(word) && !isOtherWord(word, whole)) || word.startsWith(whole));
   return [input, ...synonymsOf(input)].some(
     (name) =>
       words.length > 0 &&
@@ -162,14 +196,22 @@ export const takesAddresses = (input: string): boolean =>
 export const takesDuration = (input: string): boolean =>
   wordsOf(input).some((word) => /^(?:duration|seconds?|secs?|length)$/.test(word));
 
+/** Whether the column is called after a file: `Photo`, `Image link`. */
+export const namesFile = (column: string): boolean =>
+  wordsOf(column).some((word) =>
+    /^(?:image|img|photo|picture|pic|video|audio|file|frame|mask)s?\d*$/.test(word),
+  );
+
 /** Whether the column says how the picture looks, which a prompt may need. */
 export const isStyle = (column: string): boolean =>
   wordsOf(column).some((word) => /^(?:art)?st[iy]le?s?$/.test(word));
 
-/** Whether the name asks for the state of each row: `Done?`, `Status`, `Rendered`. No setting ends like `rendered` does. */
-export const asksState = (column: string): boolean =>
-  /[?？]\s*$/.test(column) ||
-  wordsOf(column).some((word) => /^(?:status|state|done|skip|.{3,}[^e]ed)$/.test(word));
+/** Whether the name asks for the state of each row: `Done?`, `Lead status`, `Rendered`. No setting ends like `rendered` does. */
+export function asksState(column: string): boolean {
+  const words = wordsOf(column);
+  const isPast = words.length <= 2 && /^.{3,}[^e]ed$/.test(words.at(-1) ?? '');
+  return isPast || words.some((word) => /^(?:status|state|done|skip)$/.test(word));
+}
 
 /** Column names for descriptions of the output. */
 export const isDescriptive = (column: string): boolean =>

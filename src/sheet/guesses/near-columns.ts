@@ -1,23 +1,28 @@
-// Asks about columns that nothing sends although an input of the same shape has no column: files, durations, choices and texts by
-// their cells or by the beginnings of their words; counts, which may say how often a row runs; and further versions of a prompt.
+// Asks about columns that nothing sends although an input of the same shape has no column: files, choices, and texts by the
+// beginnings of their words; in a sheet that was made for the deployment, durations and texts also by their cells, and counts, which
+// may say how often a row runs; and further versions of a prompt. The other columns of an export are data: they are shown.
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
 import { isLetter } from '../header.ts';
 import { isClock, isNumeric, kindOf, WITH_UNIT } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
+import { areIds } from './cell-forms.ts';
 import { dropped, type Guess, mapped, or, toConfirm } from './guess.ts';
 import {
+  asksState,
   beginsLike,
   containsWords,
   isStyle,
   isTellingSetting,
+  namesFile,
+  numberedLike,
   namesAttribute,
   takesAddresses,
   takesDuration,
 } from './input-names.ts';
 import { keysIn } from './likely-columns.ts';
-import { fits, isAddress, isMedia, isOfKind, textLength } from './sample.ts';
+import { fits, isAddress, isFile, isMedia, isOfKind, textLength } from './sample.ts';
 
 type NearFacts = {
   /** Columns that no question is about. */
@@ -33,6 +38,7 @@ export function nearColumns({ columns, unfed, fed, options, valuesOf }: NearFact
   // Programs write members that no input takes.
   if (options.format === 'json' || options.format === 'jsonl') return [];
   const names = keysIn(columns, true);
+  const isMade = isMadeFor({ columns, fed, options, valuesOf }, names);
   return columns.flatMap((column): readonly Guess[] => {
     const values = valuesOf(column);
     if (
@@ -42,16 +48,29 @@ export function nearColumns({ columns, unfed, fed, options, valuesOf }: NearFact
       options.where?.includes(column) === true
     )
       return [];
-    const near = unfed.filter((type) => isNear(column, values, type));
-    if (near.length > 0) return [question(column, near)];
+    const near = unfed.filter((type) => isNear(column, values, type, isMade));
+    if (near.length > 0) return [question(column, near, columns)];
     const instead = [...fed].find(([type]) => isVersion(column, values, type));
     if (instead !== undefined) return [version(column, instead[1], instead[0].name)];
     const prompt = [...fed].find(([{ name }]) => name === 'prompt')?.[1];
-    if (prompt !== undefined && isStyle(column)) return [style(column, prompt)];
-    return options.repeat === undefined && !isTellingSetting(column) && areCounts(values)
+    if (prompt !== undefined && isStyle(column) && !areIds(values)) return [style(column, prompt)];
+    return isMade && options.repeat === undefined && !isTellingSetting(column) && areCounts(values)
       ? [counted(column)]
       : [];
   });
+}
+
+/** Columns without a use in a sheet that was made for the deployment. */
+const MAX_UNUSED = 3;
+
+/** Whether the sheet was made for the deployment: a column has the name of a text input, and few columns have no use. */
+function isMadeFor(
+  { columns, fed, options, valuesOf }: Omit<NearFacts, 'unfed'>,
+  keys: readonly string[],
+): boolean {
+  const unused = columns.filter((column) => !keys.includes(column) && valuesOf(column).length > 0);
+  const isNamed = [...fed.keys()].some((type) => isText(type) && !Object.hasOwn(options.map, type.name));
+  return isNamed && unused.length <= MAX_UNUSED;
 }
 
 const isText = (type: InputType): boolean =>
@@ -60,22 +79,27 @@ const isText = (type: InputType): boolean =>
 const most = (values: readonly string[], fit: (text: string) => boolean): boolean =>
   values.filter(fit).length * 2 >= values.length;
 
-/** Whether the cells have the shape of the input's values. */
-function isNear(column: string, values: readonly string[], type: InputType): boolean {
+/** Whether the cells have the shape of the input's values; texts and durations are near by their cells only if the sheet `isMade`. */
+function isNear(column: string, values: readonly string[], type: InputType, isMade: boolean): boolean {
   if (type.isIdle === true) return false;
-  if (isMedia(type)) return most(values, isAddress) && values.some((text) => isOfKind(text, type));
+  if (isMedia(type))
+    return areFiles(column, values, type.name) && values.some((text) => isOfKind(text, type));
   if (type.options !== undefined) return most(values, (text) => type.options?.includes(text) === true);
   if (isNumeric(kindOf(type.type)))
     return (
+      isMade &&
       takesDuration(type.name) &&
       most(values, (text) => isClock(text) || /^s/i.test(WITH_UNIT.exec(text)?.[2] ?? ''))
     );
   if (!isText(type) || namesAttribute(column)) return false;
-  if (most(values, isAddress)) return takesAddresses(type.name);
-  return (
-    fits(values, type) && !takesAddresses(type.name) && (beginsLike(column, type.name) || areTexts(values))
-  );
+  if (most(values, isAddress)) return takesAddresses(type.name) && areFiles(column, values, type.name);
+  if (!fits(values, type) || takesAddresses(type.name)) return false;
+  return beginsLike(column, type.name) || (isMade && !asksState(column) && areTexts(values));
 }
+
+/** Whether most cells are addresses, not of pages: some end as files do, or the name is like the input's. */
+const areFiles = (column: string, values: readonly string[], input: string): boolean =>
+  most(values, isAddress) && (values.some(isFile) || beginsLike(column, input) || namesFile(column));
 
 /** Letters of a text that is no name or category. */
 const MIN_TEXT = 20;
@@ -92,9 +116,11 @@ const isVersion = (column: string, values: readonly string[], type: InputType): 
   !namesAttribute(column) &&
   containsWords(column, type.name);
 
-function question(column: string, near: readonly InputType[]): Guess {
+function question(column: string, near: readonly InputType[], columns: readonly string[]): Guess {
   const inputs = near.map(({ name }) => name);
-  const [like, ...further] = near.filter(({ name }) => beginsLike(column, name));
+  // The columns image_1 and image_2 are equally likely.
+  const isOneOfSeveral = numberedLike(column, columns).length > 0;
+  const [like, ...further] = isOneOfSeveral ? [] : near.filter(({ name }) => beginsLike(column, name));
   const have = inputs.length === 1 ? 'has' : 'have';
   if (like !== undefined && further.length === 0)
     return toConfirm(

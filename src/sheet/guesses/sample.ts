@@ -36,6 +36,9 @@ export const isValue = (text: string): boolean => NUMBER.test(text) || FILE.test
 /** Whether the text is an address or a file name. */
 export const isAddress = (text: string): boolean => FILE.test(text);
 
+/** Whether the text ends as the name of a file, also in an address. */
+export const isFile = (text: string): boolean => ENDINGS.some(([ending]) => ending.test(text));
+
 const MEDIA = /image|video|audio|mask|file/i;
 
 export const isMedia = ({ type }: Pick<InputType, 'type'>): boolean => MEDIA.test(type);

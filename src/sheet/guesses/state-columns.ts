@@ -1,11 +1,12 @@
-// Finds columns that may say which rows are to run: marks, yes or no, or a state. Each answer leaves some rows out, and says how
-// many run.
+// Finds columns that may say which rows are to run: marks, yes or no, two short words of any language, or a state. Each answer leaves
+// some rows out, and says how many run.
 
 import { list } from '../../errors/error.ts';
 import { plural } from '../../options/number-text.ts';
 import { isYes, isYesOrNo, YES_MARK } from '../parse-cell.ts';
 import { cellText, type SheetRecord } from '../sheet-record.ts';
 import { conditionOf, conditionWord } from '../where/condition-word.ts';
+import { isRecorded } from './cell-forms.ts';
 import { type Alternative, dropped, type Guess, or, toConfirm } from './guess.ts';
 import { asksState } from './input-names.ts';
 
@@ -13,6 +14,9 @@ const MAX_STATES = 6;
 const MAX_STATE = 20;
 /** Longer texts are no states, even in a column whose name asks for one. */
 const MAX_TEXT = 60;
+
+/** Columns without a use in a sheet that is no export; in exports, many columns have two words. */
+const MAX_UNUSED = 6;
 
 /** The cells of one state, however people write it: `x` and `X`. */
 type CellState = { readonly spellings: Set<string>; rows: number };
@@ -26,10 +30,12 @@ type StateColumn = {
 
 export class StateColumns {
   #columns: readonly StateColumn[];
+  readonly #isSmall: boolean;
   #rows = 0;
 
   /** `watched`: columns that nothing else uses, with their places. */
   constructor(watched: ReadonlyMap<string, number>) {
+    this.#isSmall = watched.size <= MAX_UNUSED;
     this.#columns = [...watched].map(([name, at]) => ({ name, at, blank: 0, states: new Map() }));
   }
 
@@ -47,13 +53,15 @@ export class StateColumns {
   /** `taken`: columns that turned out to be something else. */
   guesses(taken: ReadonlySet<string | undefined>): readonly Guess[] {
     return this.#columns
-      .filter((column) => !taken.has(column.name) && areStates(column))
+      .filter((column) => !taken.has(column.name) && areStates(column, this.#isSmall))
       .map((column) => this.#question(column));
   }
 
   #question(column: StateColumn): Guess {
     const { name, blank, states } = column;
-    const words = [...states.values()].map(({ spellings }) => JSON.stringify([...spellings][0]));
+    const words = [...states.values()].flatMap(({ spellings }) =>
+      [...spellings].map((text) => JSON.stringify(text)),
+    );
     const isFew = states.size <= MAX_STATES;
     const values = [...(isFew ? words : [...words.slice(0, 2), '…']), ...(blank > 0 ? ['empty'] : [])];
     const text = `all rows run, whatever column "${name}" says (${list(values)})`;
@@ -109,21 +117,37 @@ function conditionFor(column: string, compare: '=' | '!=', { spellings }: CellSt
 }
 
 /**
- * A column whose name asks for a state has states. Others have few short ones, which are mostly yes, no or marks, or are one
- * word in some rows and nothing in others.
+ * A column whose name asks for a state has states. Others have few short ones, which are mostly yes, no or marks, are one word in
+ * some rows and nothing in others, or are two short words, as yes and no are in most languages.
  */
-function areStates({ name, blank, states }: StateColumn): boolean {
+function areStates(column: StateColumn, isSmall: boolean): boolean {
+  const { name, blank, states } = column;
   const entries = [...states];
-  if (entries.length === 0) return false;
+  const [first] = entries;
+  if (first === undefined) return false;
+  // The column distinguishes no rows.
+  if (entries.length === 1 && blank === 0 && isYesOrNo(first[0]) && !isYes(first[0])) return false;
+  if (blank === 0 && entries.some(([word]) => isWritten(word))) return false;
   if (asksState(name))
     return entries.every(([word]) => word.length <= MAX_TEXT) && (entries.length <= MAX_STATES || blank > 0);
   if (entries.length > MAX_STATES || entries.some(([word]) => word.length > MAX_STATE)) return false;
   const filled = entries.reduce((sum, [, { rows }]) => sum + rows, 0);
-  // 0 and 1 may also count rows.
-  if (entries.every(([word]) => /^\d$/.test(word)) && blank === 0 && filled < 2 * Math.max(2, entries.length))
+  // 0 and 1 may also count rows, or be an amount in an export.
+  if (entries.every(([word]) => /^\d$/.test(word)) && blank === 0 && (!isSmall || filled <= entries.length))
     return false;
   const said = entries.filter(([word]) => isYesOrNo(word) || (blank > 0 && YES_MARK.test(word)));
   const isSaid = 2 * said.reduce((sum, [, { rows }]) => sum + rows, 0) > filled;
   const isTelling = entries.length > 1 || blank > 0;
-  return (isSaid && isTelling) || (entries.length === 1 && blank > 0 && filled > 1);
+  const isOneWord = entries.length === 1 && blank > 0 && filled > 1;
+  return (isSaid && isTelling) || isOneWord || (isSmall && filled > entries.length && arePair(entries));
 }
+
+/** Two words of few letters: ja and nein, oui and non, да and нет. Single letters are grades and sizes. */
+const arePair = (entries: readonly (readonly [word: string, state: CellState])[]): boolean =>
+  entries.length === 2 &&
+  entries.every(([word]) => /^\p{L}{1,4}$/u.test(word)) &&
+  !entries.every(([word]) => /^[a-z]$/.test(word));
+
+/** Whether the text is a date or a number, which says no state unless it is missing in some rows. */
+const isWritten = (word: string): boolean =>
+  isRecorded(word) || (/^[-+]?[\d.,]+$/.test(word) && !isYesOrNo(word));

@@ -8,7 +8,7 @@ import type { SheetOptions } from '../sheet-source.ts';
 import { namesInTemplates } from '../templates.ts';
 import { midjourneyPart } from '../trade/midjourney.ts';
 import { dropped, type Guess, mapped, said, toConfirm } from './guess.ts';
-import { areOneSetting, isSetting, isTellingSetting } from './input-names.ts';
+import { areOneSetting, hasItsValues, isSetting, isTellingSetting } from './input-names.ts';
 import { isMedia } from './sample.ts';
 
 type ValuesOf = (column: string) => readonly string[];
@@ -26,7 +26,7 @@ export function settingsUnsent(
   return columns.flatMap((name) => {
     const values = valuesOf(name);
     const several = values.length > 0 && values.every(hasSettings);
-    const isOpen = isUnknown(name) || several || values.some(isSize);
+    const isOpen = (isUnknown(name) && hasItsValues(name, values)) || several || values.some(isSize);
     if (!isOpen) return [];
     const why = several
       ? `its cells have several settings, such as ${values[0]}, which need columns of their own`

@@ -101,6 +101,15 @@ describe('a column that says which rows are to run', () => {
     ['Shot', 'ok,OK,,', 'Shot not in ("ok", "OK")', 2],
     ['Done?', 'yes,x,,no,TBD', '"Done?" not in ("yes", "x")', 3],
     ['Rendered', '1 May,2 May,3 May,4 May,5 May,6 May,7 May,', 'Rendered = ""', 1],
+    ['erledigt', 'ja,nein,ja', 'erledigt = "nein"', 1],
+    ['Fait', 'oui,non,non', 'Fait = "non"', 2],
+    ['Hecho', 'Sí,No,Sí,', 'Hecho != "Sí"', 2],
+    ['готово', 'да,нет,да', '"готово" = "нет"', 1],
+    ['完成', '是,否,否', '"完成" = "否"', 2],
+    ['fertig', '1,0,1', 'fertig = "0"', 1],
+    ['fertig', 'x,,x', 'fertig != "x"', 1],
+    ['Status', 'Done,DONE,DONE ,', 'Status not in ("Done", "DONE", "DONE ")', 1],
+    ['tone', 'oil,pen,oil,pen', 'tone = "oil"', 2],
   ])(
     'is asked, with an answer for some and its number of rows: %s %s',
     async (name, joined, where, count) => {
@@ -127,7 +136,13 @@ describe('a column that says which rows are to run', () => {
   });
 
   it.each([
-    ['tone', 'oil,pen,oil,pen'],
+    ['tone', 'gloomy,bright,gloomy,bright'],
+    ['size', 'S,M,S,M'],
+    ['Created', '1 May 2026,2 May 2026,3 May 2026'],
+    ['Amount refunded', '0.00,29.00,0.00'],
+    ['Address 1 - Formatted', 'Quay 3,Hill 4'],
+    ['Archived', 'false,false,false'],
+    ['Which room is it?', 'Hall,Kitchen,Office'],
     ['note', 'x,y,x,y'],
     ['index', '0,1'],
     ['ok', 'yes,yes,yes'],
