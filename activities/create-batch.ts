@@ -6,7 +6,7 @@ import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import { shownBatch } from '../src/batch/shown/shown-batch.ts';
-import { WRITES } from '../src/batch/params.ts';
+import { WRITES } from '../src/batch/behaviour-version.ts';
 import { createOnce, type BatchCall } from '../src/batches/create-once.ts';
 import { givenFrom, refuseBoth, wishOf } from '../src/batches/given-options.ts';
 import { codedMessage, errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';

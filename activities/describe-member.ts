@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { Context, activityInfo } from '@temporalio/activity';
-import { READS, WRITES } from '../src/batch/params.ts';
+import { READS, WRITES } from '../src/batch/behaviour-version.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import type { Store } from '../src/store/store.ts';
 

@@ -18,7 +18,7 @@ import type { QueueRequest } from '../src/service-client/contract/queue.ts';
 import { readWishes, type Wishes } from '../src/batches/watched/left-out.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
-import { webhookUrl } from '../src/webhook/token.ts';
+import { webhookUrl } from '../src/webhook/webhook-token.ts';
 import type { Load } from '../src/webhook/waiting-groups.ts';
 import type { Deps, OpenBatch, PostsOnWire } from './deps.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';

@@ -14,7 +14,7 @@ import { NO_LEDGER } from '../src/batch/accounting/request-ledger.ts';
 import { begin } from '../src/batch/state/state.ts';
 import { progress } from '../src/batch/shown/progress.ts';
 import { closedSnapshot } from '../src/batch/state/snapshot.ts';
-import { WRITES } from '../src/batch/params.ts';
+import { WRITES } from '../src/batch/behaviour-version.ts';
 import { candidates } from '../src/batches/append/add-pass.ts';
 import { findOverlap, rowsIn } from '../src/batches/reuse/overlap.ts';
 import { readStanding } from '../src/batches/standing-rows.ts';

@@ -8,7 +8,7 @@ import { progress, type Progress } from '../src/batch/shown/progress.ts';
 import { continueFrom, restore, type Snapshot } from '../src/batch/state/snapshot.ts';
 import { begin, type State } from '../src/batch/state/state.ts';
 import { step } from '../src/batch/step.ts';
-import { readableVersion } from '../src/batch/params.ts';
+import { readableVersion } from '../src/batch/behaviour-version.ts';
 import type { BatchInput } from './signals.ts';
 import { type BatchRuntime, createTimers } from './batch-runtime.ts';
 import {

@@ -8,7 +8,7 @@ import type { ReadBack } from '../batch/commands.ts';
 import type { RunService } from '../service-client/client.ts';
 import type { Run } from '../service-client/contract/run.ts';
 import type { BatchFile } from '../store/batch-file.ts';
-import { readToken } from '../webhook/token.ts';
+import { readToken } from '../webhook/webhook-token.ts';
 import type { ListReach } from './list-reach.ts';
 import { ListWalk } from './list-walk.ts';
 

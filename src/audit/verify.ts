@@ -144,9 +144,9 @@ export function findings(
     ...sameCost('estimated cost of the rows', summary.cost_usd, counted.costUsd),
     ...sameCost('estimated cost with duplicate runs', summary.total_cost_usd, counted.totalCostUsd),
     {
-      claim: `${counted.files} files as delivered`,
+      claim: `${counted.files} files match what was delivered`,
       holds: counted.badFiles.length === 0,
-      message: counted.badFiles.length === 0 ? 'all' : `not ${counted.badFiles.slice(0, 5).join(', ')}`,
+      message: counted.badFiles.length === 0 ? 'all' : `wrong: ${counted.badFiles.slice(0, 5).join(', ')}`,
     },
     ...(lists === undefined ? [] : listFindings(counted, lists)),
   ];

@@ -159,7 +159,7 @@ export const BATCH_ENTRIES = {
   ]),
   E539: entry<{ rows: string; there: string; again: string }>(usage, (f) => [
     f.rows,
-    `to go on with that batch, where it is:\n  ${f.there}\nto buy these rows again here:\n  ${f.again}`,
+    `to continue that batch in its own folder:\n  ${f.there}\nto buy these rows again here:\n  ${f.again}`,
   ]),
   E545: entry<{ rows: string; batch: string; again: string }>(usage, (f) => [
     f.rows,

@@ -128,7 +128,7 @@ function makeWithNote(home: string, notes: string): void {
     writeFileSync(join(beside, '.gitignore'), '*\n', { mode: 0o600 });
     const subject = markedIn(beside, home);
     trust(notes, subject);
-    if (!hasMoved(beside, home)) withdraw(notes, subject);
+    if (!moveUnlessTaken(beside, home)) withdraw(notes, subject);
   } catch (error) {
     throwFault(error);
   } finally {
@@ -146,7 +146,7 @@ function besideOf(home: string): string {
 }
 
 /** false if another command was first. */
-function hasMoved(from: string, to: string): boolean {
+function moveUnlessTaken(from: string, to: string): boolean {
   try {
     renameSync(from, to);
     return true;

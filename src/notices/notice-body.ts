@@ -216,3 +216,5 @@ function shown({ code, message, hint, place }: FiringError): FiringError {
 
 const lineOf = ({ code, message, place }: FiringError): string =>
   `${place?.line === undefined ? '' : `${place.file}:${place.line}:${place.column ?? 1} `}${code === undefined ? '' : `${code}: `}${message}`;
+
+export type AnyNoticeBody = NoticeBody | ScheduleNoticeBody;

@@ -9,7 +9,7 @@ export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 /** Limits that may change while a batch runs. In a running batch, `null` removes a limit. */
 export interface Limits {
-  /** Maximum runs at the same time; auto or auto:64 finds the useful number from queueing times and 429, at most 256 or 64 (default: twice the deployment's limit). */
+  /** Maximum runs at the same time; auto finds the highest useful number from queue times and 429s, up to 256; auto:64 up to 64 (default: twice the deployment's limit). */
   readonly concurrency?: number | 'auto' | `auto:${number}`;
   /** Maximum retries of a failed or timed-out row (default: 2). */
   readonly retries?: number;
@@ -57,7 +57,7 @@ export interface ReadingOptions {
   readonly delimiter?: string;
   /** Character encoding of the sheet (default: found in the file). */
   readonly encoding?: string;
-  /** Quotes in a CSV: csv encloses fields with them, backslash too and has \" within them, loose takes quotes inside a field for letters, none takes all quotes for letters (default: found in the file). */
+  /** How quotes in a CSV are read: csv; backslash (\" inside fields); loose (a quote inside a field is a letter); none (every quote is a letter) (default: found in the file). */
   readonly quote?: 'csv' | 'backslash' | 'loose' | 'none';
   /** Leave out rows that begin with this, such as #; none: keep them (default: none). */
   readonly comment?: string;
@@ -115,7 +115,7 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly canary?: number;
   /** Start although all rows are forecast to cost more than `maxCost`: the batch pauses when that is spent (default: asked). */
   readonly acceptCost?: boolean;
-  /** Rows done before under another address of a file: keep their results, or run them again (default: asked). */
+  /** Rows already done whose input file now has another address: keep their results, or run them again (default: asked). */
   readonly movedFiles?: 'keep' | 'again';
   /** What `maxCost` reserves for a run: the most that it can cost, or an estimate from the runs before it (default: most). */
   readonly reserve?: 'most' | 'p99';

@@ -25,7 +25,7 @@ export const LIMITS = {
     kind: concurrency(MAX_CONCURRENCY, MAX_AUTO),
     scope: 'live',
     group: 'speed',
-    help: 'maximum runs at the same time; auto or auto:64 finds the useful number from queueing times and 429, at most 256 or 64',
+    help: 'maximum runs at the same time; auto finds the highest useful number from queue times and 429s, up to 256; auto:64 up to 64',
     usual: "twice the deployment's limit",
     alias: 'c',
   },

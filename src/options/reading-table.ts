@@ -56,7 +56,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'quotes in a CSV: csv encloses fields with them, backslash too and has \\" within them, loose takes quotes inside a field for letters, none takes all quotes for letters',
+    help: 'how quotes in a CSV are read: csv; backslash (\\" inside fields); loose (a quote inside a field is a letter); none (every quote is a letter)',
     usual: 'found in the file',
   },
   comment: {

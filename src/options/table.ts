@@ -88,7 +88,7 @@ export const OPTIONS = {
     kind: choice(['keep', 'again']),
     scope: 'request',
     group: 'money',
-    help: 'rows done before under another address of a file: keep their results, or run them again',
+    help: 'rows already done whose input file now has another address: keep their results, or run them again',
     usual: 'asked',
   },
   reserve: {

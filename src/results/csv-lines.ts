@@ -2,7 +2,8 @@
 
 import { stringify } from 'csv-stringify/sync';
 import { Pieces } from '../store/pieces.ts';
-import { csvCellsOf, type RowRecord } from './row-record.ts';
+import { csvCellsOf } from './result-cells.ts';
+import type { RowRecord } from './row-record.ts';
 
 export type CsvRecord = Parameters<typeof csvCellsOf>[0];
 export type RowWithCells<R extends CsvRecord = RowRecord> = {

@@ -16,7 +16,7 @@ import type { ShownBatch } from '../batch/shown/shown-batch.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
 import type { Snapshot } from '../batch/state/snapshot.ts';
-import { WRITES } from '../batch/params.ts';
+import { WRITES } from '../batch/behaviour-version.ts';
 import { errorTable } from '../errors/codes.ts';
 import { problem, errorMessage, RunsheetError, type Code } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';

@@ -17,7 +17,7 @@ import { outcomeOf, type KnownRun } from '../service-client/run-outcome.ts';
 import type { BatchName } from '../batch/workflow-ids.ts';
 import type { OwnRuns } from './own-runs.ts';
 import { ReportedRuns } from './reported-runs.ts';
-import { isSameAttempt, readToken, type Token } from './token.ts';
+import { isSameAttempt, readToken, type Token } from './webhook-token.ts';
 
 export type HandlerDeps = {
   /** Reads a run of the batch; undefined if the service does not know it. */

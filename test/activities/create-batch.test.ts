@@ -7,7 +7,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createBatch, createFrom, type NewBatch } from '../../activities/create-batch.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import type { BatchCall } from '../../src/batches/create-once.ts';
 import { sheetAt } from '../../src/batches/sheet-address.ts';
 import { problem } from '../../src/errors/error.ts';

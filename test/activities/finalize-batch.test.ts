@@ -11,7 +11,7 @@ import { keepEvidence } from '../../activities/keep-records.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/state.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { callOfStage } from '../../src/batches/pipeline/pipeline-folder.ts';
 import { partName } from '../../src/results/parts.ts';
 import { snapshotName } from '../../src/store/passes.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadBatch, type LoadedBatch, loadPass } from '../../activities/load-batch.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import { closedSnapshot } from '../../src/batch/state/snapshot.ts';
-import { OLDEST, WRITES } from '../../src/batch/params.ts';
+import { OLDEST, WRITES } from '../../src/batch/behaviour-version.ts';
 import { problem } from '../../src/errors/error.ts';
 import { STARTED_FILE } from '../../src/store/started.ts';
 import { passName } from '../../src/store/passes.ts';

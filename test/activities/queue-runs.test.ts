@@ -11,7 +11,7 @@ import { connectRunService } from '../../src/service-client/client.ts';
 import { holderHere } from '../../src/store/holder.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { WaitingGroups } from '../../src/webhook/waiting-groups.ts';
-import { readToken } from '../../src/webhook/token.ts';
+import { readToken } from '../../src/webhook/webhook-token.ts';
 import { requestHash } from '../../src/batches/request-hash.ts';
 import { DELETED } from '../../src/batches/watched/left-out.ts';
 import { answer, scripted, type Act } from '../service-client/scripted.ts';

@@ -4,7 +4,7 @@ import { reconcileRuns } from '../../activities/reconcile-runs.ts';
 import type { ReadBack } from '../../src/batch/commands.ts';
 import type { ListReading } from '../../src/batch/events.ts';
 import type { Run } from '../../src/service-client/contract/run.ts';
-import { webhookUrl } from '../../src/webhook/token.ts';
+import { webhookUrl } from '../../src/webhook/webhook-token.ts';
 import { depsOf, MARK, REF, runOf, type DepsOverrides } from './deps.ts';
 
 const HOUR = 3_600_000;

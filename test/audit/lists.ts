@@ -3,7 +3,7 @@
 
 import { runSchema, type Run } from '../../src/service-client/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
-import { webhookUrl, type Token } from '../../src/webhook/token.ts';
+import { webhookUrl, type Token } from '../../src/webhook/webhook-token.ts';
 import { TIMING } from '../batch/params.ts';
 
 export const MARK = '0123456789abcdef';

@@ -16,7 +16,7 @@ import {
 import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/request-ledger.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/state.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { summaryOf, type LastReading, type Summary } from '../../src/results/summary.ts';
 import { openDuplicates } from '../../src/results/duplicates.ts';
 import { partName } from '../../src/results/parts.ts';
@@ -168,7 +168,7 @@ describe('a finished batch', () => {
       return stream;
     };
     expect(await wrong(summaryWith(), undefined, {}, { ...store, open })).toMatchObject([
-      { claim: '1 files as delivered', message: 'not outputs/1/one.bin (changed)' },
+      { claim: '1 files match what was delivered', message: 'wrong: outputs/1/one.bin (changed)' },
     ]);
     expect(read).toBeLessThan(1 << 18);
   });
@@ -232,7 +232,11 @@ describe('a finished batch', () => {
   ])('names a file that %s', async (_, why, spoil) => {
     await spoil(file.path);
     expect(await wrong(summaryWith())).toEqual([
-      { claim: '1 files as delivered', holds: false, message: `not outputs/1/one.bin (${why})` },
+      {
+        claim: '1 files match what was delivered',
+        holds: false,
+        message: `wrong: outputs/1/one.bin (${why})`,
+      },
     ]);
   });
 
@@ -251,7 +255,7 @@ describe('a finished batch', () => {
       ...RECORDS.slice(1),
     );
     expect(await wrong(summaryWith())).toEqual([
-      { claim: '1 files as delivered', holds: false, message: `not ${file.path} (${why})` },
+      { claim: '1 files match what was delivered', holds: false, message: `wrong: ${file.path} (${why})` },
     ]);
   });
 

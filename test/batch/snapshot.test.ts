@@ -10,7 +10,7 @@ import { newClimbingLane, newLane } from '../../src/batch/state/lanes.ts';
 import { begin, unconfirmedRows, type State } from '../../src/batch/state/state.ts';
 import { lostOnTheWay, problemsOf } from './invariants.ts';
 import { paramsOf } from './params.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { running, runOfFirst } from './scenes.ts';
 import { World } from './world.ts';
 

@@ -11,7 +11,8 @@ import {
   MAX_STATE_BYTES,
 } from '../../src/batch/bounds.ts';
 import type { PastAttempt } from '../../src/batch/outcome.ts';
-import { type UnconfirmedRule, WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
+import type { UnconfirmedRule } from '../../src/batch/params.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { endsOften, isAtRest, OFTEN_ENDS_PER_SECOND, MAX_REST_MS } from '../../src/batch/state/rest.ts';
 import { forget, put, isFull, reasonBytes } from '../../src/batch/state/put-row.ts';

@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_VERDICT_MS } from '../../src/batch/decisions/judge-trial.ts';
 import type { RunCompletion } from '../../src/batch/events.ts';
-import { READS, type BatchParams } from '../../src/batch/params.ts';
+import { READS } from '../../src/batch/behaviour-version.ts';
+import type { BatchParams } from '../../src/batch/params.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { UNTIL_VERDICT } from '../../src/batch/state/row-state.ts';
 import { waitingRows } from '../../src/batch/state/state.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { restore, snapshot } from '../../src/batch/state/snapshot.ts';
 import { begin } from '../../src/batch/state/state.ts';
-import { OLDEST, READS, readableVersion, WRITES } from '../../src/batch/params.ts';
+import { OLDEST, READS, readableVersion, WRITES } from '../../src/batch/behaviour-version.ts';
 import { paramsOf } from './params.ts';
 
 describe('version', () => {

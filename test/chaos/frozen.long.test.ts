@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
-import { readToken } from '../../src/webhook/token.ts';
+import { readToken } from '../../src/webhook/webhook-token.ts';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
 import { IS_LONG, OUTAGE_MS } from '../stage/outage.ts';
 import { deploymentsOf, Stage, until } from '../stage/stage.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RequestLedger } from '../../src/batch/accounting/request-ledger.ts';
 import type { Run } from '../../src/service-client/contract/run.ts';
-import { readToken } from '../../src/webhook/token.ts';
+import { readToken } from '../../src/webhook/webhook-token.ts';
 import { finished, IS_LONG } from '../stage/outage.ts';
 import { freshStage } from '../stage/shared-stage.ts';
 import { deploymentsOf } from '../stage/stage.ts';

@@ -5,7 +5,7 @@ import { outcomeOf } from '../../src/service-client/run-outcome.ts';
 import { batchSignals } from '../../src/temporal/batch-control.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
-import { readToken } from '../../src/webhook/token.ts';
+import { readToken } from '../../src/webhook/webhook-token.ts';
 import { replay } from '../histories/replay.ts';
 import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_ALIKE } from '../../src/batch/trial.ts';
 import type { Run } from '../../src/service-client/contract/run.ts';
-import { readToken } from '../../src/webhook/token.ts';
+import { readToken } from '../../src/webhook/webhook-token.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 import { deploymentsOf, type Ended } from '../stage/stage.ts';
 import { runsOf } from '../stage/truth.ts';

@@ -166,7 +166,7 @@ describe('the commands of a refusal', () => {
     await expect(refusalOf([elsewhere, question], 'run', 'a.csv', '--out', 'here')).rejects.toMatchObject({
       code: 'E539',
       message: '300 of 301 rows are in another folder: portraits-7f3a in /data/b',
-      hint: 'to go on with that batch, where it is:\n  runsheet run --out /data/b --accept-gpu a.csv\nto buy these rows again here:\n  runsheet run --again --accept-gpu a.csv --out here',
+      hint: 'to continue that batch in its own folder:\n  runsheet run --out /data/b --accept-gpu a.csv\nto buy these rows again here:\n  runsheet run --again --accept-gpu a.csv --out here',
     });
   });
 

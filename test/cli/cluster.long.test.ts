@@ -23,7 +23,7 @@ describe('an external Temporal and a separate worker', () => {
     await command.says(/progress state=running/);
     const interrupted = await command.kill('SIGINT');
     expect(interrupted.code).toBe(130);
-    expect(interrupted.stderr).toContain('Detached');
+    expect(interrupted.stderr).toContain('detached');
 
     const before = (await stage.truth()).length;
     await until(

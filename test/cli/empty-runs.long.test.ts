@@ -1,7 +1,7 @@
 // Runs that succeed and have no output, end to end.
 
 import { describe, expect, it } from 'vitest';
-import { readToken } from '../../src/webhook/token.ts';
+import { readToken } from '../../src/webhook/webhook-token.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 import { deploymentsOf } from '../stage/stage.ts';
 import { runsOf } from '../stage/truth.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { begin } from '../../src/batch/state/state.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { firstProbe, refusePaused } from '../../src/cli/batch/resume.ts';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import { paramsOf } from '../batch/params.ts';

@@ -13,7 +13,7 @@ it('a cluster without workers is reported once with the command that helps, and 
   const { stderr } = await command.kill('SIGINT');
   expect(stderr.match(/does not advance/g)).toHaveLength(1);
   expect(stderr).toMatch(
-    /Detached\. \S+ has not started: no worker takes this batch's tasks\.\n +start +runsheet worker\n/,
+    /detached; \S+ has not started: no worker takes this batch's tasks\n +start +runsheet worker\n/,
   );
   expect(stderr).not.toContain('continues:');
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { connect, isRunsheetError } from '../../src/index.ts';
 import type { Run } from '../../src/service-client/contract/run.ts';
-import { readToken } from '../../src/webhook/token.ts';
+import { readToken } from '../../src/webhook/webhook-token.ts';
 import { deploymentsOf, KEY, Stage, until } from '../stage/stage.ts';
 import { picture } from '../batches/files/scene.ts';
 import { makeBucket } from '../store/s3/buckets.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { phaseReader } from '../../src/cli/follow/run-phases.ts';
 import type { Run } from '../../src/service-client/contract/run.ts';
-import { webhookUrl } from '../../src/webhook/token.ts';
+import { webhookUrl } from '../../src/webhook/webhook-token.ts';
 
 const FILE = { batch: 'portraits-1', mark: '0123456789abcdef' };
 

@@ -23,7 +23,7 @@ it('is named in words of ours, and Ctrl-C leaves with the state of the batch', a
     following.child.kill('SIGINT');
     const { code, stderr } = await following.ended;
     expect([code, RAW.exec(stderr)]).toEqual([130, null]);
-    expect(stderr).toContain(`No longer following ${batch}`);
+    expect(stderr).toContain(`no longer following ${batch}`);
     const paused = await stage.run(['pause', batch]);
     expect([paused.code, RAW.exec(paused.stderr)]).toEqual([6, null]);
   } finally {

@@ -1,7 +1,7 @@
 // A service, or something before it, that answers each request for a run in a way that does not say whether it has started one.
 
 import { afterAll, describe, expect, it } from 'vitest';
-import { readToken } from '../../src/webhook/token.ts';
+import { readToken } from '../../src/webhook/webhook-token.ts';
 import { openRelay, type Answer, type Asked } from '../stage/relay.ts';
 import { finished } from '../stage/outage.ts';
 import { sharedStage } from '../stage/shared-stage.ts';

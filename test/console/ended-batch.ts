@@ -5,7 +5,7 @@ import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES, type Outcome } from '../../src/batch/outcome.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import type { CreatedBatch } from '../../src/batches/make-batch.ts';
 import { writeEvents } from '../../src/results/all-events.ts';
 import { partName } from '../../src/results/parts.ts';

@@ -79,7 +79,8 @@ export const GUESSES: readonly Guessed[] = [
   },
   {
     found: 'prompts with parameters of Midjourney, in a list or a CSV',
-    means: 'a table with a size for a ratio; asked, also about parameters that no input takes (`--format`)',
+    means:
+      'parameters become columns, and `--ar` a width and height (`--format`); asked, also about parameters that no input takes',
     does: 'asked',
     flag: '--drop parameters',
     sheet: 'prompt\na fox --ar 16:9 --v 6\n',

@@ -1,10 +1,10 @@
 // Records the histories for the replay test, in the version of new batches: node test/histories/record.ts
-// Run it once after WRITES in src/batch/params.ts has changed, and keep the older recordings unchanged.
+// Run it once after WRITES in src/batch/behaviour-version.ts has changed, and keep the older recordings unchanged.
 
 import { readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { readBatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { connectClient } from '../../src/temporal/connect.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { historyToJSON, type History } from '@temporalio/common/lib/proto-utils.js';
 import proto from '@temporalio/proto';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 
 const { History: Binary } = proto.temporal.api.history.v1;
 const ENDING = '.history.br';

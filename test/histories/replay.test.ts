@@ -1,7 +1,7 @@
 // Replays recorded batches with the current code (R19), as an updated worker does with a running batch.
 
 import { describe, expect, it } from 'vitest';
-import { OLDEST, READS, WRITES } from '../../src/batch/params.ts';
+import { OLDEST, READS, WRITES } from '../../src/batch/behaviour-version.ts';
 import { eventsIn, OLDER, readRecording, RECORDINGS } from './recording.ts';
 import { errorsOf, replay } from './replay.ts';
 

@@ -1,7 +1,7 @@
 // Replays recorded batches of older versions with the code of today, and those of the newest with the code of a release after it.
 
 import { describe, expect, it } from 'vitest';
-import { READS, WRITES } from '../../src/batch/params.ts';
+import { READS, WRITES } from '../../src/batch/behaviour-version.ts';
 import { bundleOf } from '../workflows/generations.ts';
 import { OLDER, readRecording, RECORDINGS } from './recording.ts';
 import { errorsOf } from './replay.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { begin } from '../../src/batch/state/state.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { batchJson } from '../../src/cli/json/batch.ts';
 import { NOUNS, type Noun } from './nouns.ts';
 import { poolJson } from '../../src/cli/json/documents.ts';

@@ -14,7 +14,7 @@ import { collectRows } from '../../activities/collect-rows.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { printError, printerFor, type Context } from '../../src/cli/context.ts';
 import { openProgressView } from '../../src/cli/follow/progress-view.ts';
 import { problem, errorMessage } from '../../src/errors/error.ts';

@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { begin } from '../../src/batch/state/state.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { partName } from '../../src/results/parts.ts';
 import { rowsWithCells, writeResults } from '../../src/results/results.ts';
 import { recordOf } from '../../src/results/batch-rows.ts';

@@ -1,7 +1,7 @@
 // results.csv says which node made each file: by the title that its owner gave it, else by its number.
 
 import { expect, it } from 'vitest';
-import { csvCellsOf } from '../../src/results/row-record.ts';
+import { csvCellsOf } from '../../src/results/result-cells.ts';
 
 const file = (path: string, more: object) => ({ path, bytes: 1, sha256: 'a', name: path, ...more });
 

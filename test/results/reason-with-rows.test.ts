@@ -6,7 +6,7 @@ import { placeIn } from '../../src/batch/state/lanes.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { eventsOf } from '../../src/library/handle/ended-rows.ts';
 import { shownProgress } from '../../src/library/handle/batch-status.ts';
 import { allEvents, writeEvents } from '../../src/results/all-events.ts';

@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { begin } from '../../src/batch/state/state.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord, RowRecord } from '../../src/results/row-record.ts';
 import { writeResults } from '../../src/results/results.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/request-ledger.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/state.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import {
   notSucceeded,
   readLatestSummary,

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { readToken } from '../../src/webhook/token.ts';
+import { readToken } from '../../src/webhook/webhook-token.ts';
 import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
 import { Evidence } from './evidence.ts';
 import { listen } from '../stage/free-port.ts';

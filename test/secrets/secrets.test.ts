@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { errorMessage } from '../../src/errors/error.ts';
 import { keyFromEnvironment } from '../../src/host/api-key.ts';
 import { keepSecret, withoutSecrets } from '../../src/errors/redact.ts';
-import { webhookUrl } from '../../src/webhook/token.ts';
+import { webhookUrl } from '../../src/webhook/webhook-token.ts';
 import { messageOf } from '../../src/service-client/calls.ts';
 import { leaksBelow, leaksIn } from './search.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';

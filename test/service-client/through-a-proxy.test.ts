@@ -15,7 +15,7 @@ import { takeProxies } from '../../src/host/proxies.ts';
 import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { connectRunService } from '../../src/service-client/client.ts';
 import { openDownloads } from '../../src/service-client/download.ts';
-import { post as postNotice } from '../../src/notices/deliver.ts';
+import { post as postNotice } from '../../src/notices/targets/post.ts';
 import { ServiceClock } from '../../src/service-client/connection.ts';
 import { openTransport } from '../../src/service-client/transport.ts';
 import { S3Client } from '../../src/store/s3/s3-client.ts';

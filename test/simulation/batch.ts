@@ -2,7 +2,8 @@
 
 import { LEASE_MS } from '../../src/batch/bounds.ts';
 import type { Event } from '../../src/batch/events.ts';
-import { type BatchParams, WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
+import type { BatchParams } from '../../src/batch/params.ts';
 import { givenUpAfterMs } from '../../src/audit/quiet-period.ts';
 import { STARTED_FILE, takeBack, type StartedFile } from '../../src/store/started.ts';
 import { Passes } from './again.ts';

@@ -2,7 +2,7 @@
 // that forget, and users who follow the printed hints.
 
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
-import { OLDEST, READS } from '../../src/batch/params.ts';
+import { OLDEST, READS } from '../../src/batch/behaviour-version.ts';
 import { numbersFrom } from '../../src/run-service/chance.ts';
 import type { WorldPlan } from './plan.ts';
 

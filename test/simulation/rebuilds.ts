@@ -1,7 +1,8 @@
 // Simulates users who rebuild a batch from its folder and the run list, in any stack and beside whatever else goes on. The real code
 // decides; its calls take time, and the command may be killed between two of them.
 
-import { type BatchParams, WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
+import type { BatchParams } from '../../src/batch/params.ts';
 import type { Snapshot } from '../../src/batch/state/snapshot.ts';
 import { isRunsheetError } from '../../src/errors/error.ts';
 import { takeOver, type TakeOver } from '../../src/library/handle/rebuilt-batch.ts';

@@ -2,7 +2,7 @@
 // switched off and on again.
 
 import { holderHere, type Holder } from '../../src/store/holder.ts';
-import { READS } from '../../src/batch/params.ts';
+import { READS } from '../../src/batch/behaviour-version.ts';
 import { SimTemporal } from './temporal.ts';
 import { SimWorker } from './worker.ts';
 import type { World, WrongClock } from './world.ts';

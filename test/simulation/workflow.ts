@@ -4,7 +4,7 @@
 
 import type { SentAttempt } from '../../src/batch/outcome.ts';
 import type { State } from '../../src/batch/state/state.ts';
-import { READS } from '../../src/batch/params.ts';
+import { READS } from '../../src/batch/behaviour-version.ts';
 import type { SimStack } from './stack.ts';
 import {
   WorkflowCode,

@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import type { Run } from '../../src/service-client/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
-import { readToken } from '../../src/webhook/token.ts';
+import { readToken } from '../../src/webhook/webhook-token.ts';
 import { finished } from './outage.ts';
 import { until, type Stage } from './stage.ts';
 

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runSchema } from '../../src/service-client/contract/run.ts';
 import type { Receiver } from '../../src/webhook/receiver.ts';
-import { webhookUrl } from '../../src/webhook/token.ts';
+import { webhookUrl } from '../../src/webhook/webhook-token.ts';
 import { NAME, opened, SECRET } from './opened.ts';
 
 describe('a receiver that closes', () => {

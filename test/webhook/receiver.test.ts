@@ -6,7 +6,7 @@ import type { RunCompletion } from '../../src/batch/events.ts';
 import { runSchema, type Run } from '../../src/service-client/contract/run.ts';
 import type { Receiver } from '../../src/webhook/receiver.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
-import { webhookUrl } from '../../src/webhook/token.ts';
+import { webhookUrl } from '../../src/webhook/webhook-token.ts';
 import { NAME, opened, SECRET } from './opened.ts';
 
 describe('the receiver', () => {

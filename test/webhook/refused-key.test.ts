@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { problem } from '../../src/errors/error.ts';
 import { openLog } from '../../src/host/log.ts';
-import { webhookUrl } from '../../src/webhook/token.ts';
+import { webhookUrl } from '../../src/webhook/webhook-token.ts';
 import { NAME, opened, SECRET } from './opened.ts';
 
 it('while the service refuses the key, the log has one warning, not one for each webhook', async () => {

@@ -9,7 +9,7 @@ import pino from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { NewBatch, WrittenCall } from '../../activities/create-batch.ts';
 import { workflowIdOf, type BatchRef } from '../../src/batch/workflow-ids.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import type { runsheetFiring } from '../../workflows/firing.ts';
 import { definitionOf } from '../schedule/definition.ts';

@@ -7,7 +7,7 @@ import type { Progress } from '../../src/batch/shown/progress.ts';
 import { snapshot } from '../../src/batch/state/snapshot.ts';
 import { put } from '../../src/batch/state/put-row.ts';
 import { begin } from '../../src/batch/state/state.ts';
-import { WRITES } from '../../src/batch/params.ts';
+import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { until } from '../stage/stage.ts';
 import { accepted, rigFor, refOf, Script, smallBatch, type Sends } from './rig.ts';

@@ -2,7 +2,7 @@
 // the next version introduces (it sends groups of one row).
 
 import { readFileSync } from 'node:fs';
-import { READS } from '../../src/batch/params.ts';
+import { READS } from '../../src/batch/behaviour-version.ts';
 import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
 
 /** The version after the current one. */

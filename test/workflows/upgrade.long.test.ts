@@ -7,7 +7,7 @@ import type { WorkflowBundle } from '../../src/temporal/bundle.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { until } from '../stage/stage.ts';
-import { OLDEST, READS } from '../../src/batch/params.ts';
+import { OLDEST, READS } from '../../src/batch/behaviour-version.ts';
 import { bundleOf, NEXT } from './generations.ts';
 import { accepted, rigFor, refOf, Script } from './rig.ts';
 

@@ -8,7 +8,7 @@ import { acknowledge, cancelAllRunning } from '../on-event/user-command.ts';
 import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
 import { rejoined, unreported } from '../pool/messages.ts';
 import type { AdaptiveCap } from '../useful-concurrency.ts';
-import { readableVersion, WRITES } from '../params.ts';
+import { readableVersion, WRITES } from '../behaviour-version.ts';
 import { accountsOf, type Climb, type Lane, newClimbingLane, newLane, type Segment } from './lanes.ts';
 import { put, addPart } from './put-row.ts';
 import {

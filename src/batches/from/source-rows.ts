@@ -3,7 +3,8 @@
 import { problem } from '../../errors/error.ts';
 import { recordOf } from '../../results/batch-rows.ts';
 import { rowsWithCells } from '../../results/results.ts';
-import { cellsOf, csvCellsOf, type RowRecord } from '../../results/row-record.ts';
+import { cellsOf, csvCellsOf } from '../../results/result-cells.ts';
+import type { RowRecord } from '../../results/row-record.ts';
 import { cellText } from '../../sheet/sheet-record.ts';
 import type { RowCondition } from '../../sheet/where/where.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';

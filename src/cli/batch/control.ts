@@ -24,7 +24,7 @@ export const commandOptions = ({
 export async function pause(this: Context, flags: ControlFlags, name: string): Promise<void> {
   const printer = printerFor(this, flags);
   const batchFolder = await findBatch(configOf(flags), name);
-  if (await hasEnded(batchFolder, printer, 'pause')) return;
+  if (await reportIfEnded(batchFolder, printer, 'pause')) return;
   const done = await whileRunning(flags, batchFolder, printer, (session) =>
     session.batches.pause(refOf(batchFolder), commandOptions(flags)),
   );
@@ -46,7 +46,7 @@ export async function scale(this: Context, flags: ControlFlags & LimitFlags, nam
   if (Object.keys(limits).length === 0)
     throw problem('E602', { what: 'no limit is given', hint: `for example: runsheet scale ${name} -c 20` });
   const batchFolder = await findBatch(configOf(flags), name);
-  if (await hasEnded(batchFolder, printer, 'scale')) return EXIT.usage;
+  if (await reportIfEnded(batchFolder, printer, 'scale')) return EXIT.usage;
   await using servers = serversFor(configOf(flags), printer);
   await servers.check(limits, batchFolder);
   const done = await whileRunning(flags, batchFolder, printer, async (session) => {
@@ -66,7 +66,7 @@ export async function cancel(
 ): Promise<number> {
   const printer = printerFor(this, flags);
   const batchFolder = await findBatch(configOf(flags), name);
-  if (await hasEnded(batchFolder, printer, 'cancel')) return EXIT.ok;
+  if (await reportIfEnded(batchFolder, printer, 'cancel')) return EXIT.ok;
   await serversFor(configOf(flags), printer).refuseElsewhere(batchFolder);
   return withSession(flags, batchFolder, printer, async (session) => {
     // startOrAttach would resume a paused batch before it is cancelled.
@@ -86,7 +86,11 @@ export async function cancel(
   });
 }
 
-export async function hasEnded(batchFolder: FoundBatch, printer: Printer, verb: string): Promise<boolean> {
+export async function reportIfEnded(
+  batchFolder: FoundBatch,
+  printer: Printer,
+  verb: string,
+): Promise<boolean> {
   const summary = await summaryOfDone(batchFolder);
   if (summary === undefined) return false;
   printer.notice(`${batchFolder.batch} has ended; there is nothing to ${verb}`);

@@ -7,7 +7,7 @@ import { EXIT, isRunsheetError, problem } from '../../errors/error.ts';
 import { findBatch } from '../../library/handle/find-batch.ts';
 import { refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { commandOptions, hasEnded } from './control.ts';
+import { commandOptions, reportIfEnded } from './control.ts';
 import type { RebuiltRows } from '../../library/handle/rebuilt-batch.ts';
 import { resumeBatch } from '../../library/handle/resumed-batch.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';
@@ -30,7 +30,7 @@ export default async function resume(
 ): Promise<number> {
   const printer = printerFor(this, flags);
   const batchFolder = await findBatch(configOf(flags), name);
-  if (await hasEnded(batchFolder, printer, 'resume')) return EXIT.ok;
+  if (await reportIfEnded(batchFolder, printer, 'resume')) return EXIT.ok;
   await using servers = serversFor(configOf(flags), printer);
   const { unconfirmed, recover } = flags;
   const onRebuilt = recover ? (rebuilt: RebuiltRows) => sayRebuilt(printer, batchFolder, rebuilt) : undefined;

@@ -259,15 +259,15 @@ async function stopAll({ session, printer, batchFolder, interrupts, progress }: 
 
 const leaveRunning = ({ printer, batchFolder, progress }: FollowEnd): void =>
   printer.notice(
-    `\nNo longer following ${batchFolder.batch}: ${doneText(progress)}.\n${nextLine(toFollow(batchFolder))}`,
+    `\nno longer following ${batchFolder.batch}: ${doneText(progress)}\n${nextLine(toFollow(batchFolder))}`,
   );
 
 function detach({ printer, batchFolder, progress }: FollowEnd): void {
   const { batch } = batchFolder;
   if (progress === undefined) {
-    printer.notice(`\nDetached. ${batch} has not started: ${NO_WORKER}.`);
+    printer.notice(`\ndetached; ${batch} has not started: ${NO_WORKER}`);
     printer.notice(nextLine(['start', 'runsheet worker']));
-  } else printer.notice(`\nDetached. ${batch} continues: ${doneText(progress)}.`);
+  } else printer.notice(`\ndetached; ${batch} continues: ${doneText(progress)}`);
   printer.notice(
     `${nextLine(toFollow(batchFolder))}\n${nextLine(['stop', nextCommand('cancel', batchFolder)])}`,
   );

@@ -11,7 +11,7 @@ import {
 } from '../../results/batch-rows.ts';
 import { csvCells, CsvLines } from '../../results/csv-lines.ts';
 import { headerOf, rowsWithCells } from '../../results/results.ts';
-import { cellsOf, csvCellsOf } from '../../results/row-record.ts';
+import { cellsOf, csvCellsOf } from '../../results/result-cells.ts';
 import { ownColumns, RESULT_COLUMNS, type ResultColumn } from '../../sheet/result-columns.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { FoundBatch } from './found-batch.ts';

@@ -8,7 +8,7 @@ import { newestPass } from '../../store/passes.ts';
 import { countRows, recordOf, shownRow, type ShownRow } from '../batch-rows.ts';
 import { rowsWithCells } from '../results.ts';
 import { givenColumns } from '../sent-texts.ts';
-import { cellsOf } from '../row-record.ts';
+import { cellsOf } from '../result-cells.ts';
 import { summarizedPass } from '../summary.ts';
 import { csvCells, CsvLines } from '../csv-lines.ts';
 

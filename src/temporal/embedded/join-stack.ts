@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { WRITES } from '../../batch/params.ts';
+import { WRITES } from '../../batch/behaviour-version.ts';
 import { EXIT, RunsheetError, problem, type Code } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import { assertDiskSpace } from '../../host/disk-space.ts';

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { READS } from '../../batch/params.ts';
+import { READS } from '../../batch/behaviour-version.ts';
 import { errorMessage, EXIT, RunsheetError } from '../../errors/error.ts';
 import { textIfThere } from '../../errors/file-fault.ts';
 import type { Config } from '../../host/config.ts';

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Run } from '../../../src/service-client/contract/run.ts';
 import { isTerminal } from '../../../src/service-client/contract/statuses.ts';
 import type { BatchName } from '../../../src/batch/workflow-ids.ts';
-import { readToken } from '../../../src/webhook/token.ts';
+import { readToken } from '../../../src/webhook/webhook-token.ts';
 import { ask, setFaults } from './service.ts';
 
 const RUN_EVERY_MS = 1_500;

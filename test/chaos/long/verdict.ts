@@ -11,7 +11,7 @@ import type { RowRecord } from '../../../src/results/row-record.ts';
 import type { DuplicateRun } from '../../../src/results/duplicates.ts';
 import type { Summary } from '../../../src/results/summary.ts';
 import type { BatchName } from '../../../src/batch/workflow-ids.ts';
-import { readToken } from '../../../src/webhook/token.ts';
+import { readToken } from '../../../src/webhook/webhook-token.ts';
 import type { QueueRunCall } from '../../stage/gateway.ts';
 import { mostOutstanding } from '../../stage/truth.ts';
 

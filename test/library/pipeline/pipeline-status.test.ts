@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { begin } from '../../../src/batch/state/state.ts';
-import { WRITES } from '../../../src/batch/params.ts';
+import { WRITES } from '../../../src/batch/behaviour-version.ts';
 import {
   callOfStage,
   openPipeline,

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isGenuine, isOldToken, isSameAttempt, readToken, webhookUrl } from '../../src/webhook/token.ts';
+import {
+  isGenuine,
+  isOldToken,
+  isSameAttempt,
+  readToken,
+  webhookUrl,
+} from '../../src/webhook/webhook-token.ts';
 
 const SECRET = 'a secret';
 const MARK = '0123456789abcdef';
