@@ -80,7 +80,7 @@ export const GUESSES: readonly Guessed[] = [
   {
     found: 'prompts with parameters of Midjourney, in a list or a CSV',
     means:
-      'parameters become columns, and `--ar` a width and height (`--format`); asked, also about parameters that no input takes',
+      'parameters become columns, and the aspect ratio a width and height (`--format`); asked, also about parameters that no input takes',
     does: 'asked',
     flag: '--drop parameters',
     sheet: 'prompt\na fox --ar 16:9 --v 6\n',
