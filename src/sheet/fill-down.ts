@@ -1,6 +1,7 @@
 // Fills empty cells from the row above (`--fill-down`), within one group of rows: a product that lacks its picture must not get the
 // picture of the product above.
 
+import { GroupedCells } from './guesses/grouped-cells.ts';
 import { problem } from '../errors/error.ts';
 import { isWebAddress } from '../host/web-address.ts';
 import { fingerprint, KeyTable } from './row-keys.ts';
@@ -22,8 +23,8 @@ const OF_GROUPS =
 const OF_KEYS = /^(?:sku|id|key|article|artikelnummer|item|product)$|[_\s-](?:id|sku|key|no|number)$/i;
 
 /**
- * The column whose value is repeated in each row that continues the row above, such as the handle of a product; undefined if the
- * sheet has none. Equal values stand together, and each row has one.
+ * The column whose value is repeated in each row that continues the row above, such as the handle of a product, or a merged one at
+ * the beginning, whose value stands in the first row of its group; undefined if the sheet has none. Equal values stand together.
  */
 export async function rowGroups(
   records: AsyncIterable<SheetRecord>,
@@ -37,11 +38,12 @@ export async function rowGroups(
       ? [{ at, isNamed, table: new KeyTable(), last: '', repeats: 0 }]
       : [];
   });
+  const merged = names.slice(0, MERGED).map((_, at) => ({ at, cells: new GroupedCells() }));
   let row = 0;
   for await (const record of records) {
-    if (candidates.length === 0) return undefined;
     if (record.fault !== undefined || isSum(record)) continue;
     row += 1;
+    for (const { at, cells } of merged) cells.take(cellText(record.cells[at]));
     candidates = candidates.filter((candidate) => {
       const text = cellText(record.cells[candidate.at]).trim();
       if (text === candidate.last) candidate.repeats += 1;
@@ -52,8 +54,13 @@ export async function rowGroups(
   }
   const groups = candidates.filter(({ isNamed, repeats }) => isNamed || (repeats > 0 && repeats < row - 1));
   const group = groups.find(({ isNamed }) => isNamed) ?? groups[0];
-  return group && { column: group.at, isNamed: group.isNamed };
+  if (group !== undefined) return { column: group.at, isNamed: group.isNamed };
+  const first = merged.find(({ at, cells }) => cells.isGrouped && wanted.every((column) => at <= column));
+  return first && { column: first.at, isNamed: false };
 }
+
+/** Columns at the beginning that may be merged: the first one, or the one behind a key. */
+const MERGED = 2;
 
 /** `isNamed`: by the name of its column, as in the exports of shops, which list further pictures of a product below each other. */
 export type RowGroups = { readonly column: number; readonly isNamed: boolean };
@@ -78,7 +85,9 @@ export async function* filledDown(
   let [length, groupAbove] = [0, ''];
   for await (const record of records) {
     const cells = [...record.cells];
-    const group = groups === undefined ? '' : cellText(cells[groups.column]).trim();
+    const own = groups === undefined ? '' : cellText(cells[groups.column]).trim();
+    // A merged column has its value in the first row of the group.
+    const group = own === '' ? groupAbove : own;
     if (group !== groupAbove) {
       above.clear();
       several.clear();

@@ -5,6 +5,7 @@ import type { ColumnMapping } from '../column-mapping.ts';
 import { cellText, type SheetRecord } from '../sheet-record.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { columnsIn, withOptional } from '../templates.ts';
+import { GroupedCells } from './grouped-cells.ts';
 import { NOTHING, type Guess, type GuessPart, or, toConfirm } from './guess.ts';
 import { conditionOf } from '../where/condition-word.ts';
 import { linesText } from './long-rows.ts';
@@ -16,6 +17,7 @@ type EmptyRows = { readonly lines: number[]; count: number };
 export class EmptyParts {
   /** Input → columns that its template needs and rows lack. */
   readonly lacking = new Map<string, Map<number, EmptyRows>>();
+  readonly #cells = new Map<number, GroupedCells>();
   readonly #plan: ColumnMapping;
   readonly #needed: readonly { readonly input: string; readonly columns: readonly number[] }[];
 
@@ -29,7 +31,20 @@ export class EmptyParts {
     );
   }
 
+  /** The columns that only the first row of each group has, with the number of rows below these. */
+  get grouped(): ReadonlyMap<number, number> {
+    const lacking = this.#needed.flatMap(({ input }) => [...(this.lacking.get(input) ?? [])]);
+    return new Map(
+      lacking.flatMap(([column, { count }]) => (this.#cells.get(column)?.isGrouped ? [[column, count]] : [])),
+    );
+  }
+
   take({ cells, marks, line }: SheetRecord): void {
+    for (const column of new Set(this.#needed.flatMap(({ columns }) => columns))) {
+      const grouped = this.#cells.get(column) ?? new GroupedCells();
+      this.#cells.set(column, grouped);
+      grouped.take(cellText(cells[column]));
+    }
     for (const { input, columns } of this.#needed)
       for (const column of columns) {
         const text = cellText(cells[column]).trim();
@@ -42,6 +57,17 @@ export class EmptyParts {
       }
   }
 }
+
+/** The texts of templates without these columns where they are empty. */
+export const textsWithout = (
+  { lacking }: EmptyParts,
+  columns: ReadonlySet<number>,
+  names: readonly string[],
+  { set }: SheetOptions,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...lacking.keys()].map((input) => [input, withOptional(set[input] ?? '', columns, names)]),
+  );
 
 /** Asks to send these texts without the cell, which brackets in the template state. */
 export function emptyPartGuesses(

@@ -1,6 +1,7 @@
 // Guesses which rows of a sheet belong to the batch: blank rows, totals and the sheet
 // of a workbook. Refuses rows without inputs.
 
+import { plural } from '../../options/number-text.ts';
 import { rangesText } from '../../options/written-options.ts';
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
@@ -11,6 +12,7 @@ import { type SheetSource, type SheetOptions, rangesOf, withRows } from '../shee
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import { rowsText } from './long-rows.ts';
 import { conditionOf, conditionWord } from '../where/condition-word.ts';
+import { textsWithout } from './empty-parts.ts';
 import type { Survey } from './survey.ts';
 
 /** Throws E112 for rows without inputs and repeated headers. */
@@ -87,19 +89,27 @@ export function shortGuess({ short, rows }: Survey, { shortRows }: SheetOptions)
   };
 }
 
-/** Finds rows that continue the row above: they would be sent without its title. */
-export function continuedGuess({ untitled }: Survey, { fillDown = [], where }: SheetOptions): GuessPart {
-  const names = [...untitled.keys()].filter((name) => !fillDown.includes(name));
+/** Finds rows that continue the row above, or stand in its group: they would be sent without its title. */
+export function continuedGuess({ untitled, emptyParts, columns }: Survey, options: SheetOptions): GuessPart {
+  const { fillDown = [], where } = options;
+  const grouped = new Map([...emptyParts.grouped].map(([at, count]) => [columns[at] ?? '', count]));
+  const names = [...new Set([...untitled.keys(), ...grouped.keys()])].filter(
+    (name) => !fillDown.includes(name),
+  );
   if (names.length === 0) return NOTHING;
   const guesses = names.map((name) => {
-    const count = untitled.get(name) ?? 0;
+    const count = untitled.get(name) ?? grouped.get(name) ?? 0;
     const rows = count === 1 ? '1 row has' : `${count} rows have`;
     const filled = conditionOf(name, '!=', '');
     const text = `${rows} the "${name}" of the row above, which they continue`;
     const without = or('to leave them out', {
       where: where === undefined ? filled : `(${where}) and ${filled}`,
     });
-    return toConfirm('rows', text, { fillDown: [name] }, without);
+    if (untitled.has(name)) return toConfirm('rows', text, { fillDown: [name] }, without);
+    const below = `"${name}" is empty in ${plural(count, 'row')} below the first one of a group, and the value above is taken`;
+    const set = textsWithout(emptyParts, new Set([columns.indexOf(name)]), columns, options);
+    const apart = or('to send their text without it', { set });
+    return toConfirm('rows', below, { fillDown: [name] }, apart, without);
   });
   return { options: { fillDown: [...fillDown, ...names] }, guesses };
 }

@@ -69,7 +69,9 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   const placeOf = (name: string): number => places.get(name) ?? -1;
   const valuesOf = (name: string): readonly string[] =>
     isSurplus(placeOf(name)) ? [] : valuesAt(sample, placeOf(name));
-  const { matched, map, guesses, questions, missing } = meaningsOf(free, options, inputTypes, valuesOf);
+  const cellsOf = (name: string): readonly string[] => sample.map((cells) => cells[placeOf(name)] ?? '');
+  const facts = { free, options, inputTypes, valuesOf, cellsOf };
+  const { matched, map, guesses, questions, missing } = meaningsOf(facts);
   const data = free.filter((name) => !matched.has(name));
   refuseIdleAxis(data, options, inputTypes);
   const drop = [...options.drop, ...data];
@@ -123,13 +125,17 @@ function unclaimed(
   return ownColumns(names).filter((name) => !taken.has(name));
 }
 
+type MeaningFacts = {
+  readonly free: readonly string[];
+  readonly options: SheetOptions;
+  readonly inputTypes: readonly InputType[];
+  /** The filled cells of the first rows of a column, and all of them. */
+  readonly valuesOf: (name: string) => readonly string[];
+  readonly cellsOf: (name: string) => readonly string[];
+};
+
 /** The columns with a meaning, the questions about uncertain ones, and required inputs without a column. */
-function meaningsOf(
-  free: readonly string[],
-  options: SheetOptions,
-  inputTypes: readonly InputType[],
-  valuesOf: (name: string) => readonly string[],
-) {
+function meaningsOf({ free, options, inputTypes, valuesOf, cellsOf }: MeaningFacts) {
   const { map: userMap, set } = options;
   const certain = certainInputs(inputTypes);
   const wanted = certain.filter(({ name }) => !Object.hasOwn(set, name) && !Object.hasOwn(userMap, name));
@@ -164,6 +170,7 @@ function meaningsOf(
     ),
     options,
     valuesOf,
+    cellsOf,
   });
   const questions = [...earlier, ...near];
   const proposed = mappedBy(questions);

@@ -8,6 +8,7 @@ import { isLetter } from '../header.ts';
 import { isClock, isNumeric, kindOf, WITH_UNIT } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { areIds } from './cell-forms.ts';
+import { areGrouped } from './grouped-cells.ts';
 import { dropped, type Guess, mapped, or, toConfirm } from './guess.ts';
 import {
   asksState,
@@ -32,9 +33,18 @@ type NearFacts = {
   readonly fed: ReadonlyMap<InputType, string>;
   readonly options: SheetOptions;
   readonly valuesOf: (column: string) => readonly string[];
+  /** The cells of the first rows, with empty ones. */
+  readonly cellsOf: (column: string) => readonly string[];
 };
 
-export function nearColumns({ columns, unfed, fed, options, valuesOf }: NearFacts): readonly Guess[] {
+export function nearColumns({
+  columns,
+  unfed,
+  fed,
+  options,
+  valuesOf,
+  cellsOf,
+}: NearFacts): readonly Guess[] {
   // Programs write members that no input takes.
   if (options.format === 'json' || options.format === 'jsonl') return [];
   const names = keysIn(columns, true);
@@ -53,7 +63,8 @@ export function nearColumns({ columns, unfed, fed, options, valuesOf }: NearFact
     const instead = [...fed].find(([type]) => isVersion(column, values, type));
     if (instead !== undefined) return [version(column, instead[1], instead[0].name)];
     const prompt = [...fed].find(([{ name }]) => name === 'prompt')?.[1];
-    if (prompt !== undefined && isStyle(column) && !areIds(values)) return [style(column, prompt)];
+    if (prompt !== undefined && isStyle(column) && !areIds(values))
+      return [style(column, prompt, cellsOf(column))];
     return isMade && options.repeat === undefined && !isTellingSetting(column) && areCounts(values)
       ? [counted(column)]
       : [];
@@ -65,7 +76,7 @@ const MAX_UNUSED = 3;
 
 /** Whether the sheet was made for the deployment: a column has the name of a text input, and few columns have no use. */
 function isMadeFor(
-  { columns, fed, options, valuesOf }: Omit<NearFacts, 'unfed'>,
+  { columns, fed, options, valuesOf }: Omit<NearFacts, 'unfed' | 'cellsOf'>,
   keys: readonly string[],
 ): boolean {
   const unused = columns.filter((column) => !keys.includes(column) && valuesOf(column).length > 0);
@@ -143,9 +154,11 @@ function version(column: string, own: string, input: string): Guess {
   return toConfirm('columns', text, dropped(column), or('to send it instead', mapped(input, column)));
 }
 
-function style(column: string, prompt: string): Guess {
+function style(column: string, prompt: string, cells: readonly string[]): Guess {
   const text = `column "${column}" is not sent, and the prompts are sent without it`;
-  const joined = { set: { prompt: `{${prompt}}[, {${column}}]` } };
+  const joined = areGrouped(cells)
+    ? { set: { prompt: `{${prompt}}, {${column}}` }, fillDown: [column] }
+    : { set: { prompt: `{${prompt}}[, {${column}}]` } };
   const isPlain = [column, prompt].every((name) => !/[{}[\]]/.test(name));
   return toConfirm('columns', text, dropped(column), ...(isPlain ? [or('to add it to them', joined)] : []));
 }

@@ -1,9 +1,10 @@
-// Empty cells that --fill-down fills: within a product, and never from the product above.
+// Empty cells that --fill-down fills: within a product or a merged group, and never from the one above.
 
 import { describe, expect, it } from 'vitest';
 import { readCells } from '../../../src/sheet/read-records.ts';
 import { ASKED } from '../../batches/create.ts';
 import { SHOPIFY } from '../shopify.ts';
+import { read } from './reading.ts';
 import { Readable } from 'node:stream';
 
 /** The cells of two columns in each row. */
@@ -55,6 +56,16 @@ describe('--fill-down', () => {
       ['a a.png', 'b a.png', 'c a.png'],
     ],
     [
+      'the first column is merged',
+      'Group,photo,n\nBirds,a.png,1\n,,2\nFish,,3\n,c.png,4\n,,5\n',
+      ['Birds a.png', ' a.png', 'Fish ', ' c.png', ' c.png'],
+    ],
+    [
+      'some rows have a note, and no column groups',
+      'note,photo,n\nlate,a.png,1\n,,2\n,,3\nlate,,4\n,,5\n',
+      ['late a.png', ' a.png', ' a.png', 'late a.png', ' a.png'],
+    ],
+    [
       'equal values stand apart',
       'state,photo\nnew,a.png\ndone,\nnew,\n',
       ['new a.png', 'done a.png', 'new a.png'],
@@ -62,5 +73,43 @@ describe('--fill-down', () => {
   ])('knows the groups of a sheet where %s', async (_, text, rows) => {
     const [first = ''] = text.split(',');
     expect(await filled(text, [first, 'photo'], ['photo'])).toEqual(rows);
+  });
+});
+
+describe('a merged column', () => {
+  const TEXT = 'Group,Style,prompt\nBirds,oil,an owl\n,,a heron\n,,a wren\nFish,ink,a pike\n,,a carp\n';
+
+  it('of a template is filled down, and the question has the other answers', async () => {
+    const options = { set: { prompt: '{prompt} of {Group}' }, drop: ['prompt', 'Style'] };
+    const { rows, guesses } = await read('a.csv', TEXT, options);
+    expect(rows).toEqual(
+      ['an owl of Birds', 'a heron of Birds', 'a wren of Birds', 'a pike of Fish', 'a carp of Fish'].map(
+        (prompt) => JSON.stringify({ prompt }),
+      ),
+    );
+    expect(guesses).toEqual([
+      `? "Group" is empty in 3 rows below the first one of a group, and the value above is taken; to send their text without it: --set 'prompt={prompt} of [{Group}]'; to leave them out: --where 'Group != ""' (--fill-down Group)`,
+    ]);
+    const plain = { ...options, set: { prompt: '{prompt}[ of {Group}]' }, optionalParts: true };
+    expect((await read('a.csv', TEXT, plain)).guesses).toEqual([]);
+  });
+
+  it('of styles is added to the prompts with the value above', async () => {
+    const { guesses } = await read('a.csv', TEXT);
+    expect(guesses).toEqual([
+      expect.stringContaining(
+        "to add it to them: --set 'prompt={prompt}, {Style}' --fill-down Style (--drop Style)",
+      ),
+    ]);
+  });
+
+  it.each([
+    ['some rows lack a value', 'oil,ink,,pen,wax,lead,,dye'],
+    ['values come again', 'oil,,ink,,oil,,'],
+    ['the first row has none', ',oil,,,ink,,'],
+  ])('is none where %s', async (_, styles) => {
+    const rows = styles.split(',').map((style, at) => `fox ${at},${style}\n`);
+    const { guesses } = await read('a.csv', `prompt,Style\n${rows.join('')}`);
+    expect(guesses).toEqual([expect.stringContaining("--set 'prompt={prompt}[, {Style}]' (--drop Style)")]);
   });
 });
