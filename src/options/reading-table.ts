@@ -165,11 +165,11 @@ export const READING = {
     usual: 'refuse',
   },
   tags: {
-    kind: choice(['strip', 'send']),
+    kind: choice(['strip', 'voices', 'send']),
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'tags in subtitles, such as <i> and {\\an8}: leave them out of the texts, or send them',
+    help: 'tags in subtitles, such as <i>, {\\an8} and &amp;: leave them out of the texts; voices also makes a row of each <v Name>; or send them',
     usual: 'asked',
   },
   totals: {

@@ -26,5 +26,8 @@ export function formatOf(fileName: string, firstBytes: Uint8Array): SheetFormat 
   if (named !== undefined && named !== 'json') return named;
   if (TWO_LINES.test(text)) return 'jsonl';
   const written = named ?? (text.startsWith('{') ? 'jsonl' : text.startsWith('[') ? 'json' : undefined);
-  return written ?? tradeFormatOf(text) ?? 'csv';
+  const trade = tradeFormatOf(text);
+  // A prompt may begin with a permutation: `{red, blue} bird --ar 1:1`.
+  if (named === undefined && trade === 'midjourney' && /^[[{]\s*[^\s"'\]}[{]/.test(text)) return trade;
+  return written ?? trade ?? 'csv';
 }

@@ -3,7 +3,7 @@
 import { list } from '../../errors/error.ts';
 import { shortened } from '../../errors/outside-text.ts';
 import { type SheetOptions, type SheetSource, withRows } from '../sheet-source.ts';
-import { tagsIn, voiceIn } from '../trade/cue-tags.ts';
+import { entitiesIn, tagsIn, voicesIn } from '../trade/cue-tags.ts';
 import type { CueNote } from '../trade/subtitles.ts';
 import { cuesOf } from '../trade/text-records.ts';
 import { type Guess, NOTHING, or, type GuessPart, said, toConfirm } from './guess.ts';
@@ -24,16 +24,13 @@ const MEANS: Readonly<Record<CueNote['is'], string>> = {
 export async function cueGuesses(source: SheetSource, options: SheetOptions): Promise<GuessPart> {
   if (options.format !== 'subtitles') return NOTHING;
   const strays = new Map<CueNote['is'], Strays>();
-  const tags = new Set<string>();
-  const voices = new Set<string>();
+  const marks: CueMarks = { tags: new Set(), entities: new Set(), voices: new Set(), shared: [] };
   for await (const { notes, cells } of cuesOf(source, options)) {
     for (const note of notes) put(strays, note);
     const { text = '' } = cells;
-    for (const tag of tagsIn(text)) if (tags.size < MAX_SHOWN) tags.add(tag);
-    const voice = voiceIn(text);
-    if (voice !== '' && voices.size < MAX_SHOWN) voices.add(voice);
+    putMarks(marks, text, cells.index ?? '');
   }
-  const parts = [strayGuess(strays, options), tagGuess(tags, voices, options)];
+  const parts = [strayGuess(strays, options), tagGuess(marks, options)];
   return {
     options: Object.assign({}, ...parts.map((part) => part.options)) as SheetOptions,
     guesses: parts.flatMap((part) => part.guesses),
@@ -73,10 +70,48 @@ const skipped = (lines: readonly number[]) =>
     lines.toSorted((a, b) => a - b),
   );
 
-function tagGuess(tags: ReadonlySet<string>, voices: ReadonlySet<string>, options: SheetOptions): GuessPart {
-  if (tags.size === 0 || options.tags !== undefined) return NOTHING;
+type CueMarks = {
+  readonly tags: Set<string>;
+  readonly entities: Set<string>;
+  readonly voices: Set<string>;
+  /** Cues in which several voices speak. */
+  readonly shared: { readonly index: string; readonly voices: readonly string[] }[];
+};
+
+function putMarks({ tags, entities, voices, shared }: CueMarks, text: string, index: string): void {
+  const putAll = (set: Set<string>, texts: readonly string[]): void => {
+    for (const part of texts) if (set.size < MAX_SHOWN) set.add(part);
+  };
+  const speaking = voicesIn(text);
+  putAll(tags, tagsIn(text));
+  putAll(entities, entitiesIn(text));
+  putAll(voices, speaking);
+  if (speaking.length > 1) shared.push({ index, voices: speaking });
+}
+
+function tagGuess({ tags, entities, voices, shared }: CueMarks, options: SheetOptions): GuessPart {
+  if (tags.size + entities.size === 0 || options.tags !== undefined) return NOTHING;
   const column = voices.size === 0 ? '' : `; the voices are the column "voice": ${list([...voices])}`;
-  const text = `tags such as ${list([...tags])} are left out of the texts${column}`;
-  const guess: Guess = toConfirm('values', text, { tags: 'strip' }, or('to send them', { tags: 'send' }));
+  const texts = [
+    ...(tags.size === 0 ? [] : [`tags such as ${list([...tags])} are left out of the texts${column}`]),
+    ...(entities.size === 0
+      ? []
+      : [`entities such as ${list([...entities])} are read as the signs that they stand for`]),
+    ...sharedText(shared),
+  ];
+  const guess: Guess = toConfirm(
+    'values',
+    texts.join('; '),
+    { tags: 'strip' },
+    ...(shared.length === 0 ? [] : [or('to make a row of each voice', { tags: 'voices' })]),
+    or('to send them', { tags: 'send' }),
+  );
   return { options: { tags: 'strip' }, guesses: [guess] };
+}
+
+function sharedText(shared: CueMarks['shared']): readonly string[] {
+  const [first] = shared;
+  if (first === undefined) return [];
+  const cue = `cue ${first.index}${shared.length > 1 ? ` and ${shared.length - 1} more` : ''}`;
+  return [`in ${cue}, ${list(first.voices)} speak in one text`];
 }

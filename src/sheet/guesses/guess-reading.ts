@@ -33,6 +33,10 @@ export async function settleReading(
   if (userOptions.format === 'json' || userOptions.format === 'jsonl')
     return { options: userOptions, guesses: [] };
   const trade = TRADE[userOptions.format];
+  if (userOptions.format === 'midjourney' && !isDrawn(inputs)) {
+    const format = /\.tsv$/i.test(source.name) ? 'tsv' : 'csv';
+    return settleReading(source, { ...userOptions, format }, inputs, listed);
+  }
   if (userOptions.format === 'midjourney') return settlePrompts(source, userOptions, inputs, listed);
   if (trade !== undefined) return settleTrade(source, userOptions, trade);
   const guesses: Guess[] = [];
@@ -75,6 +79,10 @@ async function settleTrade(source: SheetSource, own: SheetOptions, text: string)
     guesses: [...encoded.guesses, said('header', text, { format: own.format }), ...cues.guesses],
   };
 }
+
+/** Whether a picture may be made of a text. A text that is spoken has no parameters. */
+const isDrawn = (inputs: readonly string[] | undefined): boolean =>
+  inputs?.some((name) => /prompt|width|height|aspect|ratio|image/i.test(name)) ?? true;
 
 /** Cells are read as those of a CSV before their parameters are. */
 async function settlePrompts(

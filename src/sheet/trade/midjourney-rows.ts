@@ -1,9 +1,9 @@
 // Reads a list or a CSV of prompts for Midjourney: each parameter becomes a cell of its own column.
 
 import { csvColumns, csvRecords } from '../csv/csv.ts';
-import { cellText, firstOf } from '../sheet-record.ts';
+import { cellText, firstOf, type RecordFault } from '../sheet-record.ts';
 import type { SheetOptions, SheetSource } from '../sheet-source.ts';
-import { isMidjourney, MIDJOURNEY, midjourneyCells } from './midjourney.ts';
+import { isMidjourney, MIDJOURNEY, midjourneyCells, permutationIn } from './midjourney.ts';
 import type { TextRow } from './text-row.ts';
 
 /** Rows that decide which columns have prompts. */
@@ -19,14 +19,26 @@ export async function* midjourneyRows(source: SheetSource, own: SheetOptions): A
     const row = Object.fromEntries(
       names.map((name, at) => [name, isList ? unquoted(cellText(cells[at])) : cellText(cells[at])]),
     );
+    const braces = prompts.flatMap((name) => permutationIn(row[name] ?? '') ?? [])[0];
     const parts = prompts.flatMap((name) => {
       const { text, cells: byColumn } = midjourneyCells(row[name] ?? '');
       row[name] = text;
       return Object.entries(byColumn);
     });
-    yield { row: line, cells: { ...row, ...besideOwn(row, parts) }, ...(fault && { fault }) };
+    const variants = fault ?? permuted(line, braces);
+    yield { row: line, cells: { ...row, ...besideOwn(row, parts) }, ...(variants && { fault: variants }) };
   }
 }
+
+const permuted = (line: number, braces: string | undefined): RecordFault | undefined =>
+  braces === undefined
+    ? undefined
+    : {
+        line,
+        column: 1,
+        what: `${braces} is a permutation, of which Midjourney makes several prompts`,
+        hint: 'write a line for each of them; to send the texts as they stand: --format csv',
+      };
 
 /** A line copied from a list in code may be in quotes, and end with a comma. */
 function unquoted(line: string): string {

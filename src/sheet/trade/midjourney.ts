@@ -1,28 +1,69 @@
 // Prompts as Midjourney takes them: `/imagine prompt: https://…/fox.png a fox::2 --ar 16:9 --no people`. A model would take the
 // parameters for words. Source: https://docs.midjourney.com/hc/en-us/articles/32859204029709-Parameter-List.
 
-const NAMES =
-  'ar|aspect|c|chaos|cref|cw|draft|exp|fast|hd|iw|niji|no|oref|ow|p|personalize|profile|q|quality|r|raw|relax|repeat|s|seed|sref|' +
-  'stop|style|stylize|sv|sw|tile|turbo|uplight|v|version|video|w|weird';
+/** Values by parameter. What stands behind a value is a part of the prompt. */
+const VALUES: readonly (readonly [names: string, value: string])[] = [
+  ['ar|aspect', String.raw`\s+\d+(?:\.\d+)?\s*[:x/]\s*\d+(?:\.\d+)?`],
+  [
+    'c|chaos|cw|exp|iw|niji|ow|q|quality|r|repeat|s|seed|stop|stylize|sv|sw|v|version|w|weird',
+    String.raw`\s+(?:\d+(?:[.,]\d+)*|random)(?![\w-])`,
+  ],
+  ['style', String.raw`\s+[\w-]+`],
+  ['cref|oref|sref', String.raw`(?:\s+(?:https?://\S+|\d+|random)(?:::\d+(?:\.\d+)?)?)+`],
+  ['p|personalize|profile', String.raw`(?:\s+[a-z]*\d\w*)+`],
+  ['draft|fast|hd|raw|relax|tile|turbo|uplight|video', ''],
+];
 
 /** The signs before a name. Phones write -- as a dash, which prose has too, but not before a name with a number. */
 const SIGNS = String.raw`(?:--|[—–](?=(?:ar|aspect|chaos|iw|niji|s|seed|stylize|v)\s+\d))`;
 
-/** A parameter with its value, up to the next one. */
+/** Unwanted words go on to the next parameter. Two hyphens that close what others opened are dashes of prose. */
+const UNWANTED = String.raw`no(?![\w-])(?![^]*\S--(?:\s|$))(?:(?!\s${SIGNS}[a-z])[^])*`;
+
 const PARAMETER = new RegExp(
-  String.raw`(?:^|\s)${SIGNS}(${NAMES})(?![\w-])((?:(?!\s${SIGNS}[a-z])[^])*)`,
+  String.raw`(?:^|\s)${SIGNS}(?:${UNWANTED}|${VALUES.map(([names, value]) => String.raw`(?:${names})(?![\w-])(?:${value})?`).join('|')})`,
   'gi',
 );
+
+type Parameter = { readonly name: string; readonly value: string; readonly whole: string };
+
+const parametersIn = (text: string): readonly Parameter[] =>
+  [...text.matchAll(PARAMETER)].map(({ 0: match }) => {
+    const whole = match.trim();
+    const [, name = '', value = ''] = /^(?:--|[—–])([a-z]+)([^]*)$/i.exec(whole) ?? [];
+    return { name: name.toLowerCase(), value: value.trim(), whole };
+  });
+
 const COMMAND = /^\s*\/imagine\b\s*(?:prompt\s*:)?\s*/i;
 const IMAGE = /^(?:<?https?:\/\/\S+>?\s+)+/i;
 const WEIGHT = /::\s*-?(?:\d+(?:\.\d+)?)?/g;
 
-/** Whether the text has the command or a parameter. */
-export const isMidjourney = (text: string): boolean => COMMAND.test(text) || text.search(PARAMETER) >= 0;
+/** Parameters that no other program has, if they have a value. */
+const OWN = /^(?:ar|aspect|cref|niji|oref|sref|stylize)$/;
+/** Parameters with a number, which count at the end of a text. */
+const SHARED = /^(?:c|chaos|iw|q|quality|s|seed|v|w|weird)$/;
+
+/** Whether the text has the command or a parameter with a value. Unwanted words alone may be prose: "--no one was there". */
+export function isMidjourney(text: string): boolean {
+  if (COMMAND.test(text)) return true;
+  const parameters = parametersIn(text);
+  if (parameters.some(({ name, value }) => value !== '' && OWN.test(name))) return true;
+  const [before = '', ...behind] = text.replaceAll(PARAMETER, '\0').split('\0');
+  const isAtEnd = before.trim() !== '' && behind.every((part) => /^[\s,.;]*$/.test(part));
+  return isAtEnd && parameters.some(({ name, value }) => /\d/.test(value) && SHARED.test(name));
+}
+
+/** Short unwanted words without the end of a sentence. */
+const UNWANTED_ALONE = /\s--no\s+(?:[^\s.!?]+\s*){1,6}$/i;
 
 /** The first parameters of a text, or its command. */
-export const midjourneyPart = (text: string): string | undefined =>
-  (COMMAND.exec(text) ?? [...text.matchAll(PARAMETER)][0])?.[0].trim();
+export function midjourneyPart(text: string): string | undefined {
+  if (!isMidjourney(text)) return UNWANTED_ALONE.exec(text)?.[0].trim();
+  return COMMAND.exec(text)?.[0].trim() ?? parametersIn(text)[0]?.whole;
+}
+
+/** Braces of which Midjourney makes several prompts. */
+export const permutationIn = (text: string): string | undefined => /\{[^{}]*,[^{}]*\}/.exec(text)?.[0];
 
 /** The columns that cells become beside the text itself. */
 export const MIDJOURNEY = {
@@ -44,13 +85,12 @@ export function midjourneyCells(prompt: string): MidjourneyCells {
   const put = (column: string, value: string, joint: string): void => {
     cells[column] = cells[column] === undefined ? value : `${cells[column]}${joint}${value}`;
   };
-  for (const [whole, name = '', argument = ''] of prompt.matchAll(PARAMETER)) {
-    const value = argument.trim();
-    const ratio = /^(?:ar|aspect)$/i.test(name) ? /^(\d+)\s*[:x/]\s*(\d+)$/.exec(value) : null;
-    if (/^no$/i.test(name) && value !== '') put(MIDJOURNEY.negative, value, ', ');
-    else if (/^seed$/i.test(name) && /^\d+$/.test(value)) cells[MIDJOURNEY.seed] = value;
+  for (const { name, value, whole } of parametersIn(prompt)) {
+    const ratio = /^(?:ar|aspect)$/.test(name) ? /^(\d+)\s*[:x/]\s*(\d+)$/.exec(value) : null;
+    if (name === 'no' && value !== '') put(MIDJOURNEY.negative, value, ', ');
+    else if (name === 'seed' && /^\d+$/.test(value)) cells[MIDJOURNEY.seed] = value;
     else if (ratio !== null) putRatio(cells, Number(ratio[1]), Number(ratio[2]));
-    else put(MIDJOURNEY.parameters, whole.trim(), ' ');
+    else put(MIDJOURNEY.parameters, whole, ' ');
   }
   const own = prompt.replaceAll(PARAMETER, '').replace(COMMAND, '').trim();
   const images = IMAGE.exec(`${own} `)?.[0].trim();

@@ -6,7 +6,7 @@ import { MAX_RECORD, tooLong, type Column, type SheetRecord } from '../sheet-rec
 import { isSkipped, type SheetOptions, type SheetSource } from '../sheet-source.ts';
 import { linesOf, textOf } from '../text/sheet-text.ts';
 import { a1111Row } from './a1111.ts';
-import { voiceIn, withoutTags } from './cue-tags.ts';
+import { spokenParts, voicesIn, withoutTags } from './cue-tags.ts';
 import { midjourneyRows } from './midjourney-rows.ts';
 import { Cues, type Cue } from './subtitles.ts';
 import type { TextRow } from './text-row.ts';
@@ -45,12 +45,20 @@ async function* a1111Rows(source: SheetSource, options: SheetOptions): AsyncGene
 
 async function* cueRows(source: SheetSource, options: SheetOptions): AsyncGenerator<TextRow> {
   for await (const { row, cells } of cuesOf(source, options)) {
-    const voice = voiceIn(cells.text ?? '');
+    const { text = '', index = '' } = cells;
+    const voices = voicesIn(text);
     if (options.tags === 'send') yield { row, cells };
+    else if (options.tags === 'voices' && voices.length > 0)
+      for (const [nth, part] of spokenParts(text).entries())
+        yield { row, cells: { ...cells, index: nth === 0 ? index : `${index}-${nth + 1}`, ...part } };
     else
       yield {
         row,
-        cells: { ...cells, text: withoutTags(cells.text ?? ''), ...(voice !== '' && { voice }) },
+        cells: {
+          ...cells,
+          text: withoutTags(text),
+          ...(voices.length > 0 && { voice: voices.join(', ') }),
+        },
       };
   }
 }

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import type { RunsheetError } from '../../../src/errors/error.ts';
 import { formatOf } from '../../../src/sheet/recognized-format.ts';
 import { a1111Row } from '../../../src/sheet/trade/a1111.ts';
-import { midjourneyCells } from '../../../src/sheet/trade/midjourney.ts';
 import { input } from '../laying.ts';
 import { read } from '../people/reading.ts';
 
@@ -43,99 +42,6 @@ describe('lines of A1111', () => {
 
   it('are none if lines are options of another program', () => {
     expect(formatOf('cli.txt', Buffer.from('--verbose\n--quiet\n'))).toBe('csv');
-  });
-});
-
-const SIZED = [
-  input('prompt', 'string', { required: true }),
-  input('negative_prompt', 'string'),
-  input('seed', 'int'),
-  input('width', 'int'),
-  input('height', 'int'),
-];
-
-describe('prompts with parameters of Midjourney', () => {
-  const PROMPTS = [
-    '/imagine prompt: https://a.b/c.png a fox in snow::2, blue::1 --ar 1:1 --seed 4242 --no people, text',
-    'an owl --ar 16:9 --v 6.1 --style raw',
-    'a plain cat',
-  ];
-  const ROWS = [
-    '{"height":1024,"negative_prompt":"people, text","prompt":"a fox in snow, blue","seed":4242,"width":1024}',
-    '{"height":768,"prompt":"an owl","width":1344}',
-    '{"prompt":"a plain cat"}',
-  ];
-
-  it.each([
-    ['mj.txt', PROMPTS.join('\n')],
-    ['list.csv', PROMPTS.map((text) => `"${text}"`).join('\n')],
-    ['mj.csv', `No;Prompt\n${PROMPTS.map((text, at) => `${at};"${text}"`).join('\n')}\n`],
-    ['mj.tsv', `Prompt\tseed\n${PROMPTS.map((text) => `${text}\t`).join('\n')}\n`],
-  ])('in %s are rows of a table, and what is not sent is asked by name', async (name, text) => {
-    const { rows, guesses } = await read(name, text, {}, { inputTypes: SIZED });
-    expect(rows).toEqual(ROWS);
-    expect(guesses[0]).toBe(
-      'prompts with parameters of Midjourney are read as a table; to send the texts as they stand: --format csv (--format midjourney)',
-    );
-    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
-      '? a ratio is sent as a size: 1:1 is width 1024 and height 1024; to send no size: --drop width --drop height (--map width=width --map height=height)',
-      '? parts of the prompts are not sent, because no input takes them: https://a.b/c.png, ::2, ::1, --v, --style (--drop image_prompt --drop weights --drop parameters)',
-    ]);
-  });
-
-  it('keep what the row has of its own: unwanted words join, and any other parameter is named as not sent', async () => {
-    const text =
-      'prompt,negative prompt,seed,width,height\n"a fox --no snow --seed 9 --ar 16:9",blurry,1,512,512\n"an owl",,2,512,512\n';
-    const { rows, guesses } = await read('own.csv', text, {}, { inputTypes: SIZED });
-    expect(rows).toEqual([
-      '{"height":512,"negative_prompt":"blurry, snow","prompt":"a fox","seed":1,"width":512}',
-      '{"height":512,"prompt":"an owl","seed":2,"width":512}',
-    ]);
-    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
-      '? parts of the prompts are not sent, because no input takes them: --seed, --ar (--drop parameters)',
-    ]);
-  });
-
-  it('are sent as they stand, which is asked, if a flag says so or the file is another', async () => {
-    const own = await read('mj.txt', PROMPTS.join('\n'), {}, { inputTypes: SIZED, format: 'csv' });
-    expect(own.rows).toEqual(PROMPTS.map((prompt) => JSON.stringify({ prompt })));
-    const sent = '? cells of "prompt" have --ar 16:9, which is sent as text (--map prompt=prompt)';
-    const json = '[{"prompt":"an owl --ar 16:9"}]';
-    expect((await read('a.json', json, { format: 'json' }, { inputTypes: SIZED })).guesses).toEqual([sent]);
-    const stated = await read(
-      'a.json',
-      json,
-      { format: 'json', map: { prompt: 'prompt' } },
-      { inputTypes: SIZED },
-    );
-    expect(stated.guesses).toEqual([sent.slice(2)]);
-  });
-
-  it('leave a seed in its own column, and fill an input for ratios', async () => {
-    const types = [...SIZED.slice(0, 3), input('aspect_ratio', 'string')];
-    const text = 'prompt,Seed\nan owl --ar 2:3 --seed 5,7\na fox --seed 6,\n';
-    const { rows, guesses } = await read('a.csv', text, {}, { inputTypes: types });
-    expect(rows).toEqual([
-      '{"aspect_ratio":"2:3","prompt":"an owl","seed":7}',
-      '{"prompt":"a fox","seed":6}',
-    ]);
-    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
-      '? parts of the prompts are not sent, because no input takes them: --seed (--drop parameters)',
-    ]);
-  });
-
-  it.each([
-    [
-      'an owl —ar 3:2 —v 6',
-      'an owl',
-      { aspect_ratio: '3:2', width: '1280', height: '832', parameters: '—v 6' },
-    ],
-    ['quiet —no one is there', 'quiet —no one is there', {}],
-    ['red--so red', 'red--so red', {}],
-    ['hot:: dog --no bun --no "ketchup"', 'hot dog', { weights: '::', negative_prompt: 'bun, "ketchup"' }],
-    ['a cat --seed random', 'a cat', { parameters: '--seed random' }],
-  ])('%s is %s with %j', (prompt, text, cells) => {
-    expect(midjourneyCells(prompt)).toEqual({ text, cells });
   });
 });
 
@@ -281,6 +187,43 @@ describe('tags of subtitles', () => {
   it('are sent with --tags send', async () => {
     const { rows } = await read('a.vtt', vtt, { tags: 'send' }, { inputTypes });
     expect(rows[1]).toBe('2 {"text":"{\\\\an8}<v.loud Hans><c.red>Yes.</c>"}');
+  });
+});
+
+describe('signs and voices in subtitles', () => {
+  const inputTypes = [...TTS, input('voice', 'string')];
+  const vtt =
+    'WEBVTT\n\n00:01.000 --> 00:02.000\n<v Zoé>Tom &amp; I&nbsp;know: 2 &lt; 3, &#8364;5. <v Hans>Really?\n\n00:03.000 --> 00:04.000\nFish &amp; chips, &lt;i&gt;hot&lt;/i&gt;.\n';
+
+  it('are read as what they stand for, and two voices in one text are asked about', async () => {
+    const { rows, guesses } = await read('a.vtt', vtt, {}, { inputTypes });
+    expect(rows).toEqual([
+      '1 {"text":"Tom & I know: 2 < 3, €5. Really?","voice":"Zoé, Hans"}',
+      '2 {"text":"Fish & chips, <i>hot</i>."}',
+    ]);
+    expect(guesses).toContain(
+      '? tags such as <v Zoé>, <v Hans> are left out of the texts; the voices are the column "voice": Zoé, Hans; entities such as &amp;, &nbsp;, &lt;, &#8364;, &gt; are read as the signs that they stand for; in cue 1, Zoé, Hans speak in one text; to make a row of each voice: --tags voices; to send them: --tags send (--tags strip)',
+    );
+  });
+
+  it('become a row of each voice with --tags voices, and stay with --tags send', async () => {
+    const split = await read('a.vtt', vtt, { tags: 'voices' }, { inputTypes });
+    expect(split.rows).toEqual([
+      '1 {"text":"Tom & I know: 2 < 3, €5.","voice":"Zoé"}',
+      '1-2 {"text":"Really?","voice":"Hans"}',
+      '2 {"text":"Fish & chips, <i>hot</i>."}',
+    ]);
+    const sent = await read('a.vtt', vtt, { tags: 'send' }, { inputTypes });
+    expect(sent.rows[1]).toBe('2 {"text":"Fish &amp; chips, &lt;i&gt;hot&lt;/i&gt;."}');
+  });
+
+  it('are asked about in a cue without a tag', async () => {
+    const srt = '1\n00:00:01,000 --> 00:00:02,000\nFish &amp; chips.\n';
+    const { rows, guesses } = await read('a.srt', srt, {}, { inputTypes });
+    expect(rows).toEqual(['1 {"text":"Fish & chips."}']);
+    expect(guesses).toContain(
+      '? entities such as &amp; are read as the signs that they stand for; to send them: --tags send (--tags strip)',
+    );
   });
 });
 
