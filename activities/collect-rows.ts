@@ -129,8 +129,8 @@ function resultOf(
       rung: ladder.indexOf(gpu_asked),
     })),
   );
-  const costs =
-    open.file.reserve === undefined ? [] : records.flatMap((record) => runCostsIn(record, ladder));
+  const isLearned = open.file.reserve !== undefined || open.file.deployment.runPrice === 'told';
+  const costs = isLearned ? records.flatMap((record) => runCostsIn(record, ladder)) : [];
   return {
     tally: tallyChange(records),
     ...(costs.length === 0 ? {} : { costs }),
@@ -311,6 +311,7 @@ const isBelow = ({ attempts }: EndedRow, { outcome, rung = 0 }: PastAttempt): bo
 /** Whether the run's record contains everything that its cost depends on. A run that no machine took cost nothing. */
 function isPriced(run: Run | undefined, prices: Readonly<Record<string, number>>): boolean {
   if (run === undefined || stateOf(run).kind !== 'ended') return false;
+  if (run.costUsd !== undefined) return true;
   const { status, gpu, queuedAtMs, startedAtMs, coldStartSeconds = -1, runSeconds = -1 } = run;
   const wasTaken = queuedAtMs !== undefined || startedAtMs !== undefined || runSeconds > 0;
   if (status === 'cancelled' && !wasTaken) return true;
@@ -331,6 +332,7 @@ function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<At
     run_seconds: runSeconds,
     lost_executions: run.lostExecutions,
     lost_seconds: lostSeconds,
-    cost_usd: costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds, lost: lostSeconds }),
+    cost_usd:
+      run.costUsd ?? costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds, lost: lostSeconds }),
   });
 }

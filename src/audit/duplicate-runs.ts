@@ -156,7 +156,7 @@ function duplicateOf(
   { service: { prices } }: BatchFile,
 ): DuplicateRun {
   const { gpu, coldStartSeconds: coldStart = 0, runSeconds: ran = 0, lostSeconds: lost = 0 } = run ?? {};
-  const cost = costOf(prices, gpu, { coldStart, run: ran, lost });
+  const cost = run?.costUsd ?? costOf(prices, gpu, { coldStart, run: ran, lost });
   return {
     row,
     attempt,

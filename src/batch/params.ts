@@ -57,6 +57,8 @@ export type BatchParams = OptionalLimits & {
   readonly retries: number;
   /** The highest cost of one run by GPU, in nano-dollars; a GPU whose cost has no known bound is missing. */
   readonly attemptCostNano?: Readonly<Record<string, number>>;
+  /** A run tells its cost at its end only: `attemptCostNano` holds the most that one has cost so far on each GPU. */
+  readonly learnsCost?: true;
   readonly canary?: Canary;
   /**
    * The estimate that --max-cost reserves for an attempt instead of the highest cost: the 99th percentile of earlier

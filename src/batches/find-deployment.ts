@@ -56,6 +56,7 @@ const unknownDeployment = (id: string): Deployment => ({
   runTimeoutSeconds: undefined,
   inputTypes: undefined,
   servers: undefined,
+  runPrice: undefined,
 });
 
 /** The inputs of the deployment of a batch, as its service declares them now. A local service must be running. */

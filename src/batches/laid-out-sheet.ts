@@ -7,7 +7,7 @@ import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { isWorkbook } from '../sheet/formats.ts';
 import { GIVEN_ROWS, sourceIn } from '../sheet/sheet-source.ts';
 import { haveOptionalParts } from '../sheet/templates.ts';
-import { refuseUnbounded } from '../store/attempt-cost.ts';
+import { refuseUnbounded, refuseUntried } from '../store/attempt-cost.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
@@ -117,5 +117,6 @@ export async function layOutSheet(params: SheetParams, agreed: AgreedSheet): Pro
   const identity = { batch, mark: newMark(), content, ...call };
   const file = batchFileOf({ ...params, options, asked: params.options }, laidOut, identity);
   refuseUnbounded(file, file.maxCostNano);
+  refuseUntried(file, params.settings.canary);
   return { batch, file, laidOut, content, layout, knownServers: deployment.servers?.map(({ url }) => url) };
 }

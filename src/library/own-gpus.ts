@@ -59,6 +59,8 @@ type GivenModel = {
   readonly keyFile?: string;
   /** When a run times out (default: an hour). */
   readonly runTimeoutSeconds?: number;
+  /** The price of a run, or of a second of it, if it does not tell itself (default: as stated before). */
+  readonly price?: { readonly per: 'run' | 'second'; readonly usd: number };
 };
 
 type GivenProgram = {
@@ -171,14 +173,17 @@ function withVendors(
     const address = environment[`RUNSHEET_${vendor.toUpperCase()}_URL`] || url;
     return { url: address, kind: vendor, ...(keyFile === undefined ? { key } : { headersFile: keyFile }) };
   });
-  const named = models.map(({ vendor, model, name = nameOf(model), runTimeoutSeconds }) => ({
+  const named = models.map(({ vendor, model, name = nameOf(model), runTimeoutSeconds, price }) => ({
     vendor,
     model,
     name,
     ...(runTimeoutSeconds !== undefined && { runTimeoutSeconds }),
+    ...(price && { price: { per: price.per, nano: Math.round(price.usd * NANO) } }),
   }));
   return { ...request, servers: [...request.servers, ...accounts], models: named };
 }
+
+const NANO = 1e9;
 
 const nameOf = (model: string): string => model.replace(/:.*$/s, '').split('/').at(-1) || model;
 

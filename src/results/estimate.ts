@@ -39,7 +39,22 @@ export async function estimateOf(out: string, { file, laidOut }: PlannedRows): P
   });
   const rows = rowsByGpu(laidOut.gpus, ownGpuOf(file, past.ownGpu));
   const prices = pricesOf(file, Object.keys(rows));
-  return shownOf(forecast({ ...conditionsOf(file), samples: past.samples, rows, prices }), past, prices);
+  const shown = shownOf(
+    forecast({ ...conditionsOf(file), samples: past.samples, rows, prices }),
+    past,
+    prices,
+  );
+  return typeof deployment.runPrice === 'number' ? atRunPrice(shown, deployment.runPrice) : shown;
+}
+
+/** Each row costs the same if none is tried again. `spentUsd`: what other rows of the batch have cost. */
+function atRunPrice(estimate: Estimate, runPrice: number, spentUsd = 0): Estimate {
+  const priced = <Shown extends ShownAmounts>(shown: Shown, usd = 0): Shown => {
+    const cost = rounded(shown.rows * runPrice + usd, 6);
+    return { ...shown, cost_usd: { low: cost, expected: cost, high: cost } };
+  };
+  const gpus = Object.entries(estimate.by_gpu).map(([gpu, shown]) => [gpu, priced(shown)] as const);
+  return { ...priced(estimate, spentUsd), by_gpu: Object.fromEntries(gpus) };
 }
 
 /** The forecast of a whole batch, its canary included. */
@@ -60,7 +75,7 @@ export async function canaryReport(batchFolder: BatchFolder): Promise<CanaryRepo
 
 function estimateFromCanary(
   { batch, file }: Pick<BatchFolder, 'batch' | 'file'>,
-  { samples, costUsd, warm }: CanaryRuns,
+  { samples, costUsd, warm, rows: canaryRows }: CanaryRuns,
 ): Estimate {
   const own = ownGpuOf(file, samples[0]?.gpu);
   const rows: Record<string, number> = {};
@@ -70,7 +85,9 @@ function estimateFromCanary(
   const remaining = forecast({ ...conditionsOf(file), samples, rows, prices, warm });
   const cost = remaining.costUsd && shifted(remaining.costUsd, costUsd);
   const shown = shownOf({ ...remaining, costUsd: cost }, { batches: [batch] }, prices);
-  return { ...shown, source: 'canary' };
+  const estimate = { ...shown, source: 'canary' } as const;
+  const runPrice = file.deployment.runPrice === 'told' ? costUsd / canaryRows : file.deployment.runPrice;
+  return runPrice === undefined || runPrice === 0 ? estimate : atRunPrice(estimate, runPrice, costUsd);
 }
 
 const shifted = ({ low, expected, high }: Interval, by: number): Interval => ({

@@ -6,6 +6,7 @@ import { GPUS, type Gpu } from '../options/gpu.ts';
 import { problem, errorMessage } from '../errors/error.ts';
 import { ENVIRONMENT } from '../service-client/contract/paths.ts';
 import type { deploymentShown, AnswerOf } from '../service-client/contract/shown.ts';
+import type { Price } from './executors/remote/run-price.ts';
 import { idsOf, uuidOf } from './identity.ts';
 
 const seconds = z.number().nonnegative();
@@ -72,8 +73,9 @@ export type Deployment = Pick<
   readonly servers?: readonly { readonly url: string; readonly gpu: string | null }[];
   /** Whether the user's own GPUs execute the runs. */
   readonly isReal?: true;
-  /** Whether a vendor bills the runs, at a price that is not known here. */
+  /** Whether a vendor bills the runs, at a price that may not be known here. */
   readonly isBilled?: true;
+  readonly price?: Price | undefined;
 };
 
 function byGpu<V>(value: (gpu: Gpu) => V): Record<Gpu, V> {
@@ -204,6 +206,12 @@ const NODE_OF: Readonly<Record<string, string>> = {
 // Deployments from a file have no creation date, but clients expect one.
 const MADE = '2026-01-01T00:00:00.000000Z';
 
+/** A price of a second is among the prices by GPU. */
+function runPriceOf(price: Price | undefined): { readonly run_price?: number | 'told' } {
+  if (price?.per === 'run') return { run_price: price.nano / 1e9 };
+  return price?.per === 'told' ? { run_price: 'told' } : {};
+}
+
 /** A deployment as lists show it. `owner` is the caller, because local deployments belong to every user. */
 export function shownDeployment(spec: Deployment, owner: string): AnswerOf<typeof deploymentShown> {
   const { id, name } = spec;
@@ -228,6 +236,7 @@ export function shownDeployment(spec: Deployment, owner: string): AnswerOf<typeo
     concurrency_limit: spec.concurrencyLimit,
     run_timeout: spec.runTimeoutSeconds,
     ...(spec.servers && { servers: [...spec.servers] }),
+    ...runPriceOf(spec.price),
     input_types:
       spec.inputTypes?.map((input) => ({
         input_id: input.name,

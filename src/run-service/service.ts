@@ -168,6 +168,7 @@ const shower =
       links: isTrue ? { origin: '' } : deps.linksOf(row, nowMs),
       work: deps.executorOf(row.deploymentId).view(row, nowMs),
       outputs: outputsIn(row, deps.executorOf),
+      costNano: deps.executorOf(row.deploymentId).costNano?.(row),
       machine,
     });
   };

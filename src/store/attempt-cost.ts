@@ -1,7 +1,8 @@
-// The highest cost of one run by GPU, from the prices and the time limit in batch.json. --max-cost reserves this much for each
-// attempt.
+// The highest cost of one run by GPU, from the prices and the time limit in batch.json, or from the price of a run. --max-cost
+// reserves this much for each attempt.
 
 import { DEFAULT_PRICES, GPUS } from '../options/gpu.ts';
+import { isVendor } from '../options/server-kind.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
 
 /**
@@ -13,7 +14,11 @@ const COLD_START_BOUND_S = 300;
 
 /** The facts in batch.json that decide the cost of an attempt. */
 type CostFacts = {
-  readonly deployment: { readonly gpu?: string; readonly runTimeoutSeconds?: number };
+  readonly deployment: {
+    readonly gpu?: string;
+    readonly runTimeoutSeconds?: number;
+    readonly runPrice?: RunPrice;
+  };
   readonly deadlines: { readonly runMs?: number };
   readonly service: { readonly api?: 'v1' | 'v2'; readonly prices: Readonly<Record<string, number>> };
   readonly sheet: {
@@ -22,8 +27,17 @@ type CostFacts = {
   };
 };
 
+/** US dollars of a run; `told`: each run tells its cost at its end. */
+type RunPrice = number | 'told';
+
 /** The highest cost of an attempt by GPU, in nano-dollars. A GPU whose price or time limit is not known is missing. */
 export function attemptCosts(facts: CostFacts): Readonly<Record<string, number>> {
+  const { runPrice } = facts.deployment;
+  if (runPrice === 'told') return {};
+  if (runPrice !== undefined)
+    return Object.fromEntries(
+      ['', ...GPUS, ...gpusOf(facts)].map((gpu) => [gpu, Math.round(runPrice * 1e9)]),
+    );
   const seconds = timeLimit(facts);
   if (seconds === undefined) return {};
   const { prices } = facts.service;
@@ -39,6 +53,7 @@ export function attemptCosts(facts: CostFacts): Readonly<Record<string, number>>
 /** Throws E312 if the cost is limited and the cost of a run has no known bound. */
 export function refuseUnbounded(facts: CostFacts, maxCostNano: number | 'none' | undefined): void {
   if (maxCostNano === undefined || maxCostNano === 'none') return;
+  if (facts.deployment.runPrice !== undefined) return;
   if (timeLimit(facts) === undefined) throw noTimeLimit(facts);
   const costs = attemptCosts(facts);
   for (const gpu of askedGpus(facts))
@@ -48,6 +63,18 @@ export function refuseUnbounded(facts: CostFacts, maxCostNano: number | 'none' |
         hint: 'create the batch with --gpu <gpu>',
       });
     else if (!Object.hasOwn(costs, gpu)) throw noPrice(facts, gpu);
+}
+
+/** Throws E312 for a new batch whose cost is limited, and whose runs tell their cost at their end only, if no row is tried first. */
+export function refuseUntried(
+  { deployment, maxCostNano }: Pick<CostFacts, 'deployment'> & { readonly maxCostNano?: number },
+  canary: object | undefined,
+): void {
+  if (maxCostNano === undefined || deployment.runPrice !== 'told' || canary !== undefined) return;
+  throw problem('E312', {
+    what: 'what a run costs there is known once it has ended',
+    hint: 'try one row first: --canary 1; or state the price of a run: --model 0.04/run=router:provider/model',
+  });
 }
 
 const noTimeLimit = ({ service }: CostFacts): RunsheetError =>
@@ -67,7 +94,9 @@ const noTimeLimit = ({ service }: CostFacts): RunsheetError =>
 function noPrice({ deployment: { gpu: own }, service: { prices } }: CostFacts, gpu: string): RunsheetError {
   const hasOwnPrice = own === undefined || Number.isFinite(priceOf(prices, own));
   const unpriced = hasOwnPrice ? gpu : own;
-  const hint = 'choose a deployment and a GPU (--gpu <gpu>) with known prices, or leave --max-cost out';
+  const hint = isVendor(unpriced)
+    ? `state what the vendor asks, such as --model 0.025/run=${unpriced}:… or --model 0.0003/s=${unpriced}:…, or leave --max-cost out`
+    : 'choose a deployment and a GPU (--gpu <gpu>) with known prices, or leave --max-cost out';
   return problem('E312', { what: `the price of ${unpriced} is not known`, hint });
 }
 

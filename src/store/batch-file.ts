@@ -150,6 +150,8 @@ const schema = z.object({
     gpu: z.string().exactOptional(),
     concurrencyLimit: z.number().exactOptional(),
     runTimeoutSeconds: z.number().exactOptional(),
+    /** US dollars of a run; `told`: each run tells its cost at its end. */
+    runPrice: z.union([z.number().nonnegative(), z.literal('told')]).exactOptional(),
   }),
   service: z.object({
     /** The API's base address; `local` is the local run service at its current address. */
@@ -269,6 +271,7 @@ export const paramsOf = (
   ...limitsIn(file),
   ...definedOnly({ reserve: file.reserve, canary: file.canary }),
   attemptCostNano: attemptCosts(file),
+  ...(file.deployment.runPrice === 'told' && { learnsCost: true as const }),
   ...runsEndOf(file),
   unconfirmed: file.unconfirmed,
   seed: file.seed,

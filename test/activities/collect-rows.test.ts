@@ -133,6 +133,19 @@ describe('collecting rows', () => {
     expect(await write([...rows, ended(8, 'failed')], { service: { getRun } })).toEqual(result);
   });
 
+  it('takes the cost that a run tells, whatever the prices are, once it has ended', async () => {
+    const runsById: Readonly<Record<string, object>> = {
+      r1: { gpu: 'fal', costUsd: 0.025 },
+      r2: { gpu: 'L4', queuedAtMs: 1, startedAtMs: 2, coldStartSeconds: 1, runSeconds: 2, costUsd: 0.5 },
+      r3: { gpu: 'fal', status: 'running', costUsd: 0.025 },
+    };
+    const getRun = async (id: string) => ({ ...runOf(id, 'success'), ...runsById[id] });
+    const rows = Object.keys(runsById).map((_, at) => ended(at + 1, 'failed'));
+    const { unpriced } = await write(rows, { service: { getRun } });
+    const costs = (await records()).map(({ attempts }) => attempts[0]?.cost_usd);
+    expect([unpriced, costs]).toEqual([[3], [0.025, 0.5, 0.025]]);
+  });
+
   it('counts what a lost machine executed in vain to the seconds and the cost of an attempt', async () => {
     const times = { gpu: 'L4', queuedAtMs: 1, startedAtMs: 2, coldStartSeconds: 1, runSeconds: 2 };
     const lost = { lostExecutions: 1, lostSeconds: 3 };

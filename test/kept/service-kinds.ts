@@ -124,7 +124,11 @@ const state = recordOf<RunState>(
     startedMs: ms,
     unknownSinceMs: ms,
     notPutAt: list(text),
-    made: recordOf<NonNullable<RunState['made']>>({ outputs: list(made), ranMs: count, atMs: ms }, ['ranMs']),
+    made: recordOf<NonNullable<RunState['made']>>(
+      { outputs: list(made), ranMs: count, costNano: count, atMs: ms },
+      ['ranMs', 'costNano'],
+    ),
+    costNano: count,
     outputs: list(
       recordOf<StoredOutput>({
         node: name,
@@ -146,6 +150,7 @@ const state = recordOf<RunState>(
     'unknownSinceMs',
     'notPutAt',
     'made',
+    'costNano',
     'outputs',
   ],
 );

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { RunsheetError } from '../../src/errors/error.ts';
-import { attemptCosts, refuseUnbounded } from '../../src/store/attempt-cost.ts';
+import { attemptCosts, refuseUnbounded, refuseUntried } from '../../src/store/attempt-cost.ts';
 
 type CostFacts = Parameters<typeof attemptCosts>[0];
 
@@ -43,6 +43,20 @@ describe('the highest cost of a run', () => {
     const limited = facts({ deployment: { gpu: 'A10G' }, deadlines: { runMs: 1_800_000 } });
     expect(attemptCosts(limited)['A10G']).toBe(707_700_000);
     expect(refusal(limited)).toBeUndefined();
+  });
+
+  it('is the price of a run where there is one, on every GPU, whatever the time limit is', () => {
+    const priced = facts({ deployment: { gpu: 'fal', runPrice: 0.025 }, sheet: { lanes: [{ gpu: 'fal' }] } });
+    const { '': unnamed, A10G, fal } = attemptCosts(priced);
+    expect([unnamed, A10G, fal, refusal(priced)]).toEqual([25e6, 25e6, 25e6, undefined]);
+  });
+
+  it('is not known where each run tells it, so that a limit needs rows that are tried first', () => {
+    const told = facts({ deployment: { gpu: 'router', runPrice: 'told' } });
+    expect([attemptCosts(told), refusal(told)]).toEqual([{}, undefined]);
+    expect(() => refuseUntried({ ...told, maxCostNano: 1 }, undefined)).toThrow('is known once it has ended');
+    expect(() => refuseUntried({ ...told, maxCostNano: 1 }, { rows: 1 })).not.toThrow();
+    expect(() => refuseUntried(told, undefined)).not.toThrow();
   });
 
   it('names every GPU that a row can ask for, and the others of the batch', () => {
@@ -91,6 +105,11 @@ describe('--max-cost without a bound of the cost', () => {
       "price of a row's GPU",
       { deployment: { runTimeoutSeconds: 300 }, sheet: { lanes: [{ gpu: 'constructor' }] } },
       'the price of constructor is not known; choose a deployment and a GPU (--gpu <gpu>) with known prices, or leave --max-cost out',
+    ],
+    [
+      'price of a vendor',
+      { deployment: { gpu: 'fal', runTimeoutSeconds: 300 }, sheet: { lanes: [{ gpu: 'fal' }] } },
+      'the price of fal is not known; state what the vendor asks, such as --model 0.025/run=fal:… or --model 0.0003/s=fal:…, or leave --max-cost out',
     ],
     [
       'price that can be counted',

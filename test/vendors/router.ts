@@ -143,17 +143,17 @@ class Router extends Vendor {
     while (!isEnded(run) && Date.now() < untilMs) await wait(5);
     if (!isEnded(run)) return stillRunning('deadline_exceeded', 504);
     const committed = this.runs.filter((open) => !isEnded(open)).length * (this.usd ?? 0);
-    // The price comes with the first answer alone: neither replays nor the queue have it.
-    const credits = ((this.usd ?? 0) / USD_OF_A_CREDIT).toFixed(2);
-    const price = {
-      'x-comfy-credits-used': credits,
+    return this.#ended(run, { ...this.#spend(committed), ...this.#price(run) });
+  }
+
+  /** The price comes with the first answer of a synchronous call, and with each collection of a queued result; replays lack it. */
+  #price({ state }: VendorRun): Headers {
+    if (this.usd === undefined || state !== 'succeeded') return {};
+    return {
+      'x-comfy-credits-used': (this.usd / USD_OF_A_CREDIT).toFixed(2),
       'x-litellm-response-cost': String(this.usd),
       'x-litellm-total-tokens': '0',
     };
-    return this.#ended(run, {
-      ...this.#spend(committed),
-      ...(this.usd === undefined || run.state !== 'succeeded' ? {} : price),
-    });
   }
 
   #ended(run: VendorRun, headers: Headers = {}): VendorAnswer {
@@ -190,7 +190,7 @@ class Router extends Vendor {
     if (!isEnded(run)) return failure('invalid_input', 'The request has not completed.', 400);
     return this.isOver(run, DAY_MS)
       ? failure('request_not_found', 'The result has expired.', 410)
-      : this.#ended(run);
+      : this.#ended(run, this.#price(run));
   }
 
   #cancel(run: VendorRun): VendorAnswer {

@@ -15,6 +15,7 @@
 //   setDuration    how long a run executes from now on
 //   setParallel    how many execute at the same time; others wait
 //   failNext       the next n runs that begin fail for this reason
+//   refuseNext     the next n requests for a run are refused for their input
 //   setLimit       how many runs the vendor takes before its own 429: in its window (Replicate, RunPod), waiting or open (Router);
 //                  for fal, whose queue takes any number, in progress at the same time; undefined: any number
 //   setCredits     whether the account has any: without, the vendor refuses every run
@@ -60,6 +61,7 @@ export type VendorStandIn = {
   setDuration(ms: number): void;
   setParallel(most: number): void;
   failNext(times: number, reason: string): void;
+  refuseNext(times: number): void;
   setLimit(most: number | undefined): void;
   setCredits(hasCredits: boolean): void;
   age(ms: number): void;
@@ -99,6 +101,7 @@ export abstract class Vendor implements VendorStandIn {
   #posts = 0;
   #losses: { readonly how: LostAnswer; readonly when: 'before' | 'after' }[] = [];
   #failures: string[] = [];
+  #refusals = 0;
   #durationMs = 20;
   #parallel = Infinity;
   #limit = Infinity;
@@ -146,6 +149,10 @@ export abstract class Vendor implements VendorStandIn {
   setParallel(most: number): void {
     this.#parallel = most;
     this.#begin();
+  }
+
+  refuseNext(times: number): void {
+    this.#refusals = times;
   }
 
   failNext(times: number, reason: string): void {
@@ -304,7 +311,11 @@ export abstract class Vendor implements VendorStandIn {
     const isCreate = this.isCreate(request);
     if (isCreate) this.#posts += 1;
     const loss = isCreate ? this.#losses.shift() : undefined;
-    const answer = loss?.when === 'before' ? { status: 500 } : await this.answer(request);
+    const isRefused = isCreate && this.#refusals > 0;
+    if (isRefused) this.#refusals -= 1;
+    const refused = { status: 422, body: { detail: 'The input is not allowed.' } };
+    const taken = async () => (isRefused ? refused : this.answer(request));
+    const answer = loss?.when === 'before' ? { status: 500 } : await taken();
     if (loss === undefined) send(response, answer);
     else if (loss.how === '502')
       send(response, {

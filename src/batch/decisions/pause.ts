@@ -7,7 +7,14 @@ import { REASON_BYTES } from '../bounds.ts';
 import { isCanaryCollected, withoutSuccess } from '../canary.ts';
 import { slotsAllowed } from '../sending-limits/adaptive-cap.ts';
 import { pauseUnclear, UNCLEAR_AFTER_MS } from '../sending-limits/circuit-breaker.ts';
-import { attemptCost, budgetLeft, inFlightNano, reservedNano, spentNano } from '../sending-limits/budget.ts';
+import {
+  attemptCost,
+  budgetLeft,
+  highestCost,
+  inFlightNano,
+  reservedNano,
+  spentNano,
+} from '../sending-limits/budget.ts';
 import type { Canary } from '../params.ts';
 import type { Membership } from '../pool/messages.ts';
 import { type Account, accountsOf, type Lane, nextAccount } from '../state/lanes.ts';
@@ -82,18 +89,23 @@ export const pauseForBudget: Decision = {
   dueAt: (state) =>
     dueIf(state.params.maxCostNano !== undefined && !state.pauses.has('budget') && isUsedUp(state)),
   act: (state) => {
-    const { gpu, needed, p99Nano } = cheapest(state) as Next;
+    const next = cheapest(state) as Next;
+    const { gpu } = next;
     const spent = `${usdText(spentNano(state))} of ${usdText(state.params.maxCostNano as number)} spent`;
     const reserved = reservedNano(state);
     const held = reserved === 0 ? '' : `, ${usdText(reserved)} reserved for runs whose cost is not known yet`;
     const on = gpu === undefined ? '' : ` on ${gpu}`;
-    const isEstimate = state.params.reserve === 'p99' && p99Nano !== undefined;
-    const most = Number.isFinite(needed)
-      ? `${isEstimate ? 'reserves an estimate of' : 'may cost up to'} ${usdText(needed)}`
-      : 'has no known cost';
-    pause(state, 'budget', `${spent}${held}; the next run${on} ${most}`);
+    pause(state, 'budget', `${spent}${held}; the next run${on} ${mostText(state, next)}`);
   },
 };
+
+function mostText({ params }: State, { needed, ...account }: Next): string {
+  const isLearned = params.learnsCost === true && Number.isFinite(highestCost(params, account));
+  if (isLearned) return `reserves ${usdText(needed)}, the most that one has cost`;
+  if (params.learnsCost === true || !Number.isFinite(needed)) return 'has no known cost';
+  const isEstimate = params.reserve === 'p99' && account.p99Nano !== undefined;
+  return `${isEstimate ? 'reserves an estimate of' : 'may cost up to'} ${usdText(needed)}`;
+}
 
 /** Whether the next run would not fit even if all runs in flight cost nothing. */
 function isUsedUp(state: State): boolean {

@@ -48,6 +48,7 @@ export function onPartCollected(
   noteFileHosts(state, deferred[0], faults, fetched);
   if (fetched > 0) endTrial(state);
   for (const [at, place] of unpriced.entries()) spendInFull(state, place, unpricedRungs[at]);
+  if (state.params.learnsCost === true) learnMost(state, costs);
   if (state.params.reserve !== undefined) learnCosts(state, costs);
   const byRow = new Map(deferred.map((deferral) => [deferral.place, deferral]));
   for (const row of rows) {
@@ -145,4 +146,13 @@ function learnCosts(state: State, costs: readonly RunCost[]): void {
     accounts.add(account);
   }
   for (const account of accounts) account.p99Nano = p99Cost(account.costs);
+}
+
+function learnMost(state: State, costs: readonly RunCost[]): void {
+  const most: Record<string, number> = { ...state.params.attemptCostNano };
+  for (const [place, nano, rung] of costs) {
+    const { gpu = '' } = accountOn(laneWith(state, place), rung);
+    most[gpu] = Math.max(most[gpu] ?? 0, nano);
+  }
+  state.params = { ...state.params, attemptCostNano: most };
 }

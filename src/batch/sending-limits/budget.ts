@@ -1,8 +1,9 @@
 // Limits what the batch may spend, if the user set such a limit (--max-cost). Before each POST, the highest cost of a
 // run on its GPU is reserved; accounting/reserved-attempts.ts says for how long. When a group is sent, spent and
 // reserved amounts together never exceed the limit, so the first run of each attempt cannot break it. With --reserve
-// p99 the reservation is an estimate, which a run may exceed (accounting/run-costs.ts). decisions/pause.ts pauses the
-// batch at the limit. All amounts are whole nano-dollars.
+// p99 the reservation is an estimate, which a run may exceed (accounting/run-costs.ts). Where runs tell their cost at their
+// end only, the first run reserves everything that is left, and later ones the most that one has cost so far.
+// decisions/pause.ts pauses the batch at the limit. All amounts are whole nano-dollars.
 
 import { costSoFar } from '../accounting/tally.ts';
 import { accountsOf, nextAccount, unsentIn, type Account } from '../state/lanes.ts';
@@ -15,15 +16,15 @@ const UNBOUNDED = Number.POSITIVE_INFINITY;
 
 type Accounts = Pick<State, 'params' | 'lanes' | 'tally'>;
 
+type CostParams = Pick<BatchParams, 'attemptCostNano' | 'reserve' | 'learnsCost' | 'maxCostNano'>;
+
 /**
  * The reservation for a run on the GPU: the highest cost, or with `p99` the cost that 99 of 100 runs did not exceed,
- * once known.
+ * once known. The whole limit if only the end of a run shows its cost, and none has ended.
  */
-export function attemptCost(
-  params: Pick<BatchParams, 'attemptCostNano' | 'reserve'>,
-  account: Pick<Account, 'gpu' | 'p99Nano'>,
-): number {
+export function attemptCost(params: CostParams, account: Pick<Account, 'gpu' | 'p99Nano'>): number {
   const most = highestCost(params, account);
+  if (params.learnsCost && most === UNBOUNDED) return params.maxCostNano ?? UNBOUNDED;
   return params.reserve === 'p99' ? Math.min(most, account.p99Nano ?? UNBOUNDED) : most;
 }
 
@@ -46,10 +47,19 @@ function sumOf(
 
 /** The cost of all collected runs, plus the highest cost of every attempt whose cost will never be known. */
 export const spentNano = (state: Accounts): number =>
-  Math.round(costSoFar(state.tally) * NANO) + sumOf(state, ({ unpriced }) => unpriced, highestCost);
+  Math.round(costSoFar(state.tally) * NANO) +
+  sumOf(state, (account) => (mayGuess(state, account) ? account.unpriced : 0), highestCost);
 
+/** An attempt of unknown cost stays reserved until some run has shown what it may have cost. */
 export const reservedNano = (state: Accounts): number =>
-  sumOf(state, ({ held: { inFlight, waiting } }) => inFlight + waiting);
+  sumOf(state, (account) => {
+    const { inFlight, waiting } = account.held;
+    return inFlight + waiting + (mayGuess(state, account) ? 0 : account.unpriced);
+  });
+
+/** False until the first run has told its cost. */
+const mayGuess = ({ params }: Accounts, account: Account): boolean =>
+  params.learnsCost !== true || highestCost(params, account) !== UNBOUNDED;
 
 /** The part of {@link reservedNano} that ends without another POST. */
 export const inFlightNano = (state: Accounts): number => sumOf(state, ({ held }) => held.inFlight);
@@ -63,7 +73,8 @@ export function neededNano(state: Accounts): number | undefined {
     accountsOf(lane).map((account) => {
       const unsent = account === nextAccount(lane) ? unsentIn(lane) : 0;
       const runs = unsent + account.waiting.length - account.held.resends;
-      return runs === 0 ? 0 : runs * attemptCost(state.params, account);
+      if (runs === 0) return 0;
+      return mayGuess(state, account) ? runs * attemptCost(state.params, account) : UNBOUNDED;
     }),
   );
   const needed = openNano.reduce((sum, nano) => sum + nano, spentNano(state) + reservedNano(state));

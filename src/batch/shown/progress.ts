@@ -128,7 +128,7 @@ const budgetOf = (state: State): Progress['budget'] =>
     spentNano: spentNano(state),
     reservedNano: reservedNano(state),
     neededNano: neededNano(state),
-    isEstimate: state.params.reserve && (true as const),
+    isEstimate: (state.params.reserve ?? state.params.learnsCost) && (true as const),
   });
 
 const ladderOf = ({ lanes }: State): Progress['ladder'] =>

@@ -271,13 +271,31 @@ const programOf = ({ program, gpus }: GivenServers): Pick<GivenGpus, 'programs' 
     ? {}
     : { programs: [{ command: program }], ...(gpus !== undefined && { gpus: gpusIn(gpus) }) };
 
+/** `fal:fal-ai/flux/dev`, or with a price before it: `0.025/run=fal:fal-ai/flux/dev` */
 function modelOf({ model: text, keyFile }: GivenServers): Pick<GivenGpus, 'models'> {
   if (text === undefined) return {};
-  const [, vendor = '', model = ''] = /^([a-z-]+):(.+)$/s.exec(text) ?? [];
-  if (isVendor(vendor)) return { models: [{ vendor, model, ...(keyFile && { keyFile: resolve(keyFile) }) }] };
+  const [, before, vendor = '', model = ''] = /^(?:([^=:]*)=)?([a-z-]+):(.+)$/s.exec(text) ?? [];
+  if (isVendor(vendor)) {
+    const price = before === undefined ? {} : { price: priceIn(before) };
+    return { models: [{ vendor, model, ...price, ...(keyFile && { keyFile: resolve(keyFile) }) }] };
+  }
   throw problem('E602', {
     what: `--model ${text} names no vendor that runsheet knows`,
     hint: `they are ${list(VENDORS)}: --model replicate:owner/name`,
+  });
+}
+
+const MAX_PRICE = 1_000;
+
+/** `0.025/run`, `0.0003/s` */
+function priceIn(text: string): { readonly per: 'run' | 'second'; readonly usd: number } {
+  const [, amount = '', unit] = /^\$?(\d*\.?\d+)\/(run|s)$/.exec(text) ?? [];
+  const usd = Number(amount);
+  if (amount !== '' && usd >= 1e-9 && usd <= MAX_PRICE)
+    return { per: unit === 'run' ? 'run' : 'second', usd };
+  throw problem('E602', {
+    what: `--model: "${text}" is no price above 0`,
+    hint: 'US dollars of a run or of a second: 0.025/run=fal:fal-ai/flux/dev, or 0.0003/s=replicate:owner/name',
   });
 }
 

@@ -209,8 +209,8 @@ export const ownFlags = inGroup('your own GPUs', {
   ),
   model: optional(
     textFlag(
-      'vendor:model',
-      'run this hosted model, such as replicate:black-forest-labs/flux-schnell; its key comes from --key-file, or from the variable that the vendor names (docs/where-rows-run.md)',
+      '[usd/run=|usd/s=]vendor:model',
+      'run this hosted model, such as replicate:black-forest-labs/flux-schnell; its key comes from --key-file, or from the variable that the vendor names; what the vendor asks, for --max-cost: 0.025/run=fal:fal-ai/flux/dev, or 0.0003/s=… (docs/where-rows-run.md)',
     ),
   ),
   keyFile: optional(textFlag('file', 'with --model, a file with your key at the vendor alone')),

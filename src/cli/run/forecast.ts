@@ -12,6 +12,11 @@ export function forecastLines(estimate: Estimate): readonly string[] {
   const { cost_usd, seconds, source } = estimate;
   const gpus = Object.entries(estimate.by_gpu).sort(([, a], [, b]) => b.rows - a.rows);
   const isPriced = gpus.some(([, amounts]) => amounts.usd_per_run_second !== null);
+  if (cost_usd !== null && cost_usd.low === cost_usd.high)
+    return [
+      `  cost      ${fixedText(cost_usd.expected, source)}`,
+      `  time      ${seconds === null ? 'unknown: no earlier run here' : intervalText(seconds, duration)}`,
+    ];
   if (source === 'prices')
     return isPriced
       ? [`  cost      unknown: no earlier run here${ifShort(estimate)}`]
@@ -24,6 +29,11 @@ export function forecastLines(estimate: Estimate): readonly string[] {
     `            ${sourceText(estimate)}`,
   ];
 }
+
+const fixedText = (usd: number, source: Estimate['source']): string =>
+  source === 'canary'
+    ? `about ${money(usd)}, if the other rows cost as much`
+    : `${money(usd)} by the price of a run, if none is tried again`;
 
 const costText = (cost: Interval | null, isPriced: boolean): string =>
   cost === null ? (isPriced ? 'unknown in total' : NO_PRICE) : intervalText(cost, money);

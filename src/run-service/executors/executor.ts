@@ -110,6 +110,8 @@ export type Executor = {
   view(row: RunRow, nowMs: number): RunWork;
   log(row: RunRow, nowMs: number): readonly LogLine[];
   outputs(run: Pick<RunRow, 'id' | 'deploymentId' | 'state'>): readonly Output[];
+  /** The cost of a run in nano-dollars, if somebody tells; the cost of other runs follows from prices. */
+  costNano?(run: Pick<RunRow, 'deploymentId' | 'state'>): number | undefined;
   /** undefined if the run has no such file. */
   file(row: RunRow, filename: string): OutputFile | undefined;
   census(): ReadonlyMap<string, Census>;

@@ -64,7 +64,7 @@ const describedAt = ({ gpus }: Service, id: string, servers?: readonly string[])
 /** Own GPUs cost nothing here, and may have the same names as simulated ones. */
 function pricesOf({ gpus }: Service, deployment: Deployment | undefined): Readonly<Record<string, number>> {
   // An unknown price is never 0.
-  if (deployment?.isBilled === true) return {};
+  if (deployment?.isBilled === true) return pricesOfVendor(deployment);
   const own = gpus.executor.servers
     .filter(({ backend }) => !isVendor(backend.kind))
     .map(({ gpu }) => gpu)
@@ -74,6 +74,10 @@ function pricesOf({ gpus }: Service, deployment: Deployment | undefined): Readon
   if (deployment?.isReal === true) return free([...Object.keys(DEFAULT_PRICES), ...own]);
   return { ...free(own), ...DEFAULT_PRICES };
 }
+
+/** The vendor stands in the place of a GPU. */
+const pricesOfVendor = ({ gpu, price }: Deployment): Readonly<Record<string, number>> =>
+  price?.per === 'second' ? { [gpu]: price.nano / 1e9 } : {};
 
 const SHORT_PAGE = 100;
 

@@ -22,12 +22,16 @@ export type Showing = {
   readonly staleMs: number;
   readonly work: RunWork;
   readonly outputs: readonly Output[];
+  readonly costNano?: number | undefined;
   /** The machine facts that the run shows; undefined if its deployment no longer exists. */
   readonly machine: Pick<Deployment, 'machineVersion' | 'machineType'> | undefined;
 };
 
 /** Everything that the service shows of a run, in the specification's order. */
-export function recordOf(row: RunRow, { nowMs, links, staleMs, work, outputs, machine }: Showing): ShownRun {
+export function recordOf(
+  row: RunRow,
+  { nowMs, links, staleMs, work, outputs, costNano, machine }: Showing,
+): ShownRun {
   const { workflowId, versionId, machineId } = idsOf(row.deploymentId);
   const { createdMs, queuedMs, startedMs, endedMs } = row;
   const updatedMs = Math.max(row.updatedMs, work.sinceMs);
@@ -69,6 +73,7 @@ export function recordOf(row: RunRow, { nowMs, links, staleMs, work, outputs, ma
     cold_start_duration_total: secondsBetween(createdMs, startedMs),
     run_duration: secondsBetween(startedMs, endedMs),
     ...(row.lostRuns === 0 ? {} : { lost_executions: row.lostRuns, lost_duration: row.lostMs / 1000 }),
+    ...(costNano === undefined ? {} : { cost_usd: costNano / 1e9 }),
     deployment_id: row.deploymentId,
   };
 }

@@ -66,6 +66,11 @@ export const deploymentSchema = z
     input_types: z.array(inputTypeWire).nullish(),
     /** Only the run service of this package sends this list of the user's GPU servers. */
     servers: z.array(z.looseObject({ url: z.string(), gpu: text })).nullish(),
+    /** US dollars of a run, whatever it takes; `told`: each run tells its cost at its end. */
+    run_price: z
+      .union([z.number().nonnegative(), z.literal('told')])
+      .nullish()
+      .catch(undefined),
   })
   .transform((wire) => ({
     id: wire.id,
@@ -77,6 +82,7 @@ export const deploymentSchema = z
     runTimeoutSeconds: wire.run_timeout ?? undefined,
     inputTypes: wire.input_types ?? undefined,
     servers: wire.servers?.map(({ url, gpu }) => ({ url, gpu: gpu ?? undefined })),
+    runPrice: wire.run_price ?? undefined,
   }));
 export type Deployment = z.infer<typeof deploymentSchema>;
 export const deploymentListSchema = z.array(deploymentSchema);

@@ -72,6 +72,7 @@ const runWire = z.object({
   run_duration: number,
   lost_executions: number,
   lost_duration: number,
+  cost_usd: number,
   deployment_id: text,
 });
 
@@ -79,6 +80,12 @@ const timeOf = (date: string | null | undefined): number | undefined => {
   const ms = date ? Date.parse(date) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
 };
+
+/** Far above the cost of any run; anything else would spoil sums. */
+const MAX_COST = 1e6;
+
+const costIn = (usd: number | null | undefined): number | undefined =>
+  usd != null && usd >= 0 && usd <= MAX_COST ? usd : undefined;
 
 /** Times are milliseconds since 1970, durations are seconds. */
 function toRun(wire: z.infer<typeof runWire>) {
@@ -107,6 +114,8 @@ function toRun(wire: z.infer<typeof runWire>) {
     /** How often and for how many seconds the run was executed in vain, because its machine was lost. */
     lostExecutions: wire.lost_executions ?? undefined,
     lostSeconds: wire.lost_duration ?? undefined,
+    /** US dollars that the run cost, if the service tells: they win over prices. */
+    costUsd: costIn(wire.cost_usd),
     outputs: (wire.outputs ?? []).map(toOutput),
   };
 }

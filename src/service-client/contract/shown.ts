@@ -117,6 +117,8 @@ export const runShown = z.strictObject({
   lost_executions: z.int().positive().optional(),
   /** The seconds of the lost executions, which are in none of the durations above. */
   lost_duration: z.number().nonnegative().optional(),
+  /** US dollars that the run cost; absent if it is not known, and where prices by GPU tell. */
+  cost_usd: z.number().nonnegative().optional(),
 });
 
 /** Everything that the service knows about a run; Get Run leaves the deployment out. */
@@ -136,6 +138,7 @@ export const lightRowShown = runShown
     webhook: true,
     lost_executions: true,
     lost_duration: true,
+    cost_usd: true,
   })
   .extend({ deployment_id: uuid, batch_id: z.null() });
 
@@ -170,6 +173,7 @@ const SINCE_V2 = {
   number: true,
   lost_executions: true,
   lost_duration: true,
+  cost_usd: true,
 } as const;
 
 /** A run in V1: without V2's fields, and its outputs without their wrapper. */
@@ -229,6 +233,8 @@ export const deploymentShown = z.strictObject({
   input_types: z.array(inputTypeShown).nullable(),
   /** The user's servers that may execute the runs. */
   servers: z.array(z.strictObject({ url: text, gpu: text.nullable() })).optional(),
+  /** US dollars of a run, whatever it takes; `told`: each run tells its cost at its end. */
+  run_price: z.union([z.number().nonnegative(), z.literal('told')]).optional(),
 });
 
 const wait = z.number().nonnegative();

@@ -51,7 +51,14 @@ export type RunState = {
   /** The name of the server, for each time that the run's files could not be put on one. */
   readonly notPutAt?: readonly string[];
   /** The outputs of the ended run, until its files are kept. */
-  readonly made?: { readonly outputs: readonly MadeOutput[]; readonly ranMs?: number; readonly atMs: number };
+  readonly made?: {
+    readonly outputs: readonly MadeOutput[];
+    readonly ranMs?: number;
+    readonly costNano?: number;
+    readonly atMs: number;
+  };
+  /** The cost of the ended run in nano-dollars, if that is known. */
+  readonly costNano?: number;
   readonly outputs?: readonly StoredOutput[];
   readonly lines: readonly LogLine[];
 };

@@ -116,8 +116,8 @@ export type MadeOutput = {
   readonly texts: readonly string[];
 };
 
-/** `ranMs` is undefined for a server that does not tell. */
-export type RunEnd = { readonly ranMs: number | undefined } & (
+/** `ranMs` is undefined for a server that does not tell. `costNano`: what the run cost, in nano-dollars, if the server tells. */
+export type RunEnd = { readonly ranMs: number | undefined; readonly costNano?: number | undefined } & (
   | { readonly status: 'success'; readonly made: readonly MadeOutput[] }
   | { readonly status: 'failed'; readonly reason: string }
   | { readonly status: 'interrupted' }
@@ -243,6 +243,8 @@ export type Backend = {
   readonly seats: Seats;
   /** The server sends no events and must be polled. */
   readonly isPolled?: true;
+  /** The server tells at the end of a run what it cost. */
+  readonly tellsCost?: true;
   /** The server may refuse every run (key, credits), so its first run is tried alone. */
   readonly mayBlock?: true;
   /** The model of this name as it will run, and the JSON Schema of its inputs within its document. */

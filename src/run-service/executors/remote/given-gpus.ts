@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { isWebAddress, withScheme } from '../../../host/web-address.ts';
 import { SERVER_KINDS, VENDORS } from '../../../options/server-kind.ts';
+import { statedPriceSchema } from './run-price.ts';
 import { isSeat } from './server-address.ts';
 import { RUN_TIMEOUT_SECONDS } from './workflow.ts';
 
@@ -58,6 +59,8 @@ export const givenGpusSchema = z.strictObject({
         model: z.string().min(1).max(300),
         name: z.string().min(1).max(100),
         runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),
+        /** The price that the vendor asks, as the user knows it. */
+        price: statedPriceSchema.optional(),
       }),
     )
     .default([]),

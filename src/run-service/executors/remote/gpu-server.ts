@@ -303,7 +303,7 @@ export class GpuServer implements InspectedServer {
     const { startedMs = this.#deps.now() } = assigned.state;
     const { made, hasSucceeded } = assigned.reported;
     if (seen.at !== 'waiting' && hasSucceeded)
-      return this.ends.made(assigned, made, this.#deps.now() - startedMs);
+      return this.ends.made(assigned, made, { ranMs: this.#deps.now() - startedMs });
     if (seen.at === 'absent') return this.#loseRun(assigned, seen.hasBegun);
     if (seen.at === 'unread') return this.#noteUnread(assigned, seen.reason);
   }
@@ -328,11 +328,12 @@ export class GpuServer implements InspectedServer {
   }
 
   #endedThere(assigned: AssignedRun, end: RunEnd): void {
-    if (end.status === 'success') return this.ends.made(assigned, end.made, end.ranMs);
-    if (end.status === 'failed') return this.ends.failed(assigned, end.reason, end.ranMs);
-    if (end.status === 'timeout') return this.ends.timedOut(assigned);
+    const told = { ranMs: end.ranMs, costNano: end.costNano };
+    if (end.status === 'success') return this.ends.made(assigned, end.made, told);
+    if (end.status === 'failed') return this.ends.failed(assigned, end.reason, told);
+    if (end.status === 'timeout') return this.ends.timedOut(assigned, told);
     if (end.status === 'postponed') return this.#postpone(assigned, end);
-    return this.ends.cancelled(assigned, `another client interrupted it on ${this.name}`, end.ranMs);
+    return this.ends.cancelled(assigned, `another client interrupted it on ${this.name}`, told);
   }
 
   /** The run did nothing, so no death and no execution count. */

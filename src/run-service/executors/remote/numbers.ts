@@ -46,10 +46,17 @@ const wholeAnswer = (submitted: Submitted): Submitted =>
 
 const wholeSeen = (seen: Seen): Seen => (seen.at === 'ended' ? { ...seen, end: wholeEnd(seen.end) } : seen);
 
-const wholeEnd = (end: RunEnd): RunEnd =>
-  end.status === 'postponed'
-    ? { ...end, ranMs: whole(end.ranMs), afterMs: Math.min(whole(end.afterMs) ?? 0, MAX_AFTER_MS) }
-    : { ...end, ranMs: whole(end.ranMs) };
+/** A higher cost is an error of the server, and counts as unknown. */
+const MAX_COST_NANO = 1e15;
+
+const wholeEnd = (end: RunEnd): RunEnd => {
+  const { costNano, ...facts } = { ...end, ranMs: whole(end.ranMs) };
+  const cost = whole(costNano) ?? Number.POSITIVE_INFINITY;
+  const told = { ...facts, ...(cost <= MAX_COST_NANO && { costNano: cost }) };
+  return told.status === 'postponed'
+    ? { ...told, afterMs: Math.min(whole(told.afterMs) ?? 0, MAX_AFTER_MS) }
+    : told;
+};
 
 const wholeEvent = (event: SocketEvent): SocketEvent =>
   event.kind === 'work' ? { ...event, progress: share(event.progress) } : event;

@@ -239,6 +239,8 @@ export class Outbox {
         return this.#sender.accepted(assigned, before, submitted.ref);
       case 'refused':
         this.#hold = undefined;
+        // A run that was never sent has cost nothing.
+        assigned.mustLook = sent.isRepeated;
         return this.#sender.ends.failed(assigned, `failed validation: ${submitted.reason}`);
       case 'busy':
         this.#notAsked(assigned, sent);

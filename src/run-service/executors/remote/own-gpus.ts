@@ -21,9 +21,10 @@ import { openProgramSeat } from './program/program-seat.ts';
 import { programTask } from './program/program-task.ts';
 import { modelTask } from './vendors/model-task.ts';
 import { Remote } from './remote.ts';
+import type { Price } from './run-price.ts';
 import type { RemoteWorld } from './remote-world.ts';
 import { offeredInputs } from './filled-workflow.ts';
-import { fileValuesIn, isGraph, keptTask, restoredTask, type Task } from './task.ts';
+import { fileValuesIn, isGraph, keptTask, restoredTask, type InputsTask, type Task } from './task.ts';
 import { changeIn, doubtsOf, workflowOf, type InputType, type Workflow } from './workflow.ts';
 import { readGraph, type Nodes } from './workflow-text.ts';
 
@@ -70,6 +71,8 @@ export class OwnGpus {
   readonly #secrets = new Map<string, string>();
   /** Workflows of plans, by id. They take no runs. */
   readonly #looked = new QuickLRU<string, Deployment>({ maxSize: MAX_LOOKED });
+  /** Prices of models that plans state. No run costs them yet. */
+  readonly #plannedPrices = new Map<string, Price>();
 
   constructor(world: OwnGpusWorld) {
     this.#world = world;
@@ -149,7 +152,10 @@ export class OwnGpus {
       }
       made.push(...programs.map((program) => ({ task: this.#program(program), notes: [] })));
       for (const model of models)
-        made.push({ task: await modelTask(model, this.#backendsOf(tried)), notes: [] });
+        made.push({
+          task: this.#asPriced(await modelTask(model, this.#backendsOf(tried, !keeps))),
+          notes: [],
+        });
     } finally {
       if (!keeps) await Promise.all(tried.map(({ drop }) => drop()));
     }
@@ -198,10 +204,10 @@ export class OwnGpus {
     );
   }
 
-  /** The servers of a command, or all known ones if it names none. */
-  #backendsOf(tried: readonly TriedServer[]): readonly Backend[] {
+  /** The servers of a command, or all known ones if it names none. `isLook`: only the command has the key of a vendor. */
+  #backendsOf(tried: readonly TriedServer[], isLook = false): readonly Backend[] {
     const { backends } = this.known;
-    const own = tried.map(({ url, backend }) => backends.get(url) ?? backend);
+    const own = tried.map(({ url, backend }) => (isLook ? backend : (backends.get(url) ?? backend)));
     return own.length > 0 ? own : [...backends.values()];
   }
 
@@ -215,8 +221,17 @@ export class OwnGpus {
     return task;
   }
 
+  /** A price that a user has stated holds until another one is. */
+  #asPriced(task: InputsTask): Task {
+    const before = this.executor.task(task.id);
+    const isStated = task.price !== undefined && task.price.per !== 'told';
+    if (isStated || before === undefined || isGraph(before) || before.price === undefined) return task;
+    return { ...task, price: before.price };
+  }
+
   /** A deployment with the current options of its servers, because nobody asks them later. */
   #look(task: Task, tried: readonly TriedServer[]): Deployment {
+    if (!isGraph(task) && task.price !== undefined) this.#plannedPrices.set(task.id, task.price);
     const stored = this.#world.deployments.get(task.id);
     const isNew = tried.some(({ isKnown }) => !isKnown);
     if (stored !== undefined && !isNew) return stored;
@@ -235,6 +250,7 @@ export class OwnGpus {
 
   #serve(task: Task): Deployment {
     const { deployments, database } = this.#world;
+    this.#plannedPrices.delete(task.id);
     database.keepWorkflow(task.id, keptTask(task));
     this.executor.addTask(task);
     const deployment = this.#deployment(task);
@@ -245,6 +261,7 @@ export class OwnGpus {
 
   #deployment(task: Task, named = ''): Deployment {
     const { executor } = this;
+    const prices = this.#plannedPrices;
     const servers = () => executor.among(named, task);
     const { id, name, runTimeoutSeconds } = task;
     return {
@@ -267,6 +284,9 @@ export class OwnGpus {
       machineType: null,
       get servers() {
         return servers().map(shownServer);
+      },
+      get price() {
+        return prices.get(id) ?? (isGraph(task) ? undefined : task.price);
       },
       get inputTypes() {
         return executor.inputsOf(task, servers())?.map(shownInput);

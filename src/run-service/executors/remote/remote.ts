@@ -191,6 +191,10 @@ export class Remote implements Executor {
 
   log = ({ state }: RunRow) => stateIn(state)?.lines ?? [];
 
+  costNano({ deploymentId, state }: Pick<RunRow, 'deploymentId' | 'state'>): number | undefined {
+    return this.#tasks.get(deploymentId)?.kind === 'model' ? stateIn(state)?.costNano : undefined;
+  }
+
   outputs({ deploymentId, state }: Pick<RunRow, 'deploymentId' | 'state'>): readonly Output[] {
     return outputsIn(state, this.#tasks.get(deploymentId));
   }

@@ -6,8 +6,10 @@
 
 import { errorMessage } from '../../../errors/error.ts';
 import { withLine, type AssignedRun, type RunState } from './assigned-run.ts';
-import type { Backend, MadeOutput } from './backend.ts';
+import { definedOnly } from '../../../options/defined-only.ts';
+import type { Backend, MadeOutput, RunEnd } from './backend.ts';
 import { storedOutputs } from './kept-files.ts';
+import { costNanoOf } from './run-price.ts';
 import type { ServerDeps, Timing } from './server-deps.ts';
 import type { UsualTimes } from './usual-times.ts';
 
@@ -24,6 +26,16 @@ type EndingServer = {
   freed(): void;
 };
 
+/** The facts about an ended run that its server tells. */
+type ToldEnd = Pick<RunEnd, 'costNano'> & { readonly ranMs?: number | undefined };
+
+/** Only runs of models have a cost. */
+const costIn = (
+  { task, state, mustLook }: AssignedRun,
+  told: { readonly toldNano: number | undefined; readonly ranMs: number | undefined },
+): number | undefined =>
+  task.kind === 'model' ? costNanoOf(task.price, { isSent: state.isSent || mustLook, ...told }) : undefined;
+
 export class RunEnds {
   readonly #server: EndingServer;
   readonly #deps: ServerDeps;
@@ -33,9 +45,9 @@ export class RunEnds {
     [this.#server, this.#deps, this.#timing] = [server, deps, timing];
   }
 
-  made(assigned: AssignedRun, outputs: readonly MadeOutput[], ranMs: number | undefined): void {
+  made(assigned: AssignedRun, outputs: readonly MadeOutput[], told: ToldEnd): void {
     assigned.phase = 'storing';
-    const made = { outputs, ...(ranMs !== undefined && { ranMs }), atMs: this.#deps.now() };
+    const made = { outputs, ...definedOnly(told), atMs: this.#deps.now() };
     this.#server.keep(assigned, { ...assigned.state, made });
     this.store(assigned);
     this.#server.freed();
@@ -54,23 +66,23 @@ export class RunEnds {
       everyMs: this.#timing.pollMs,
     });
     if (stored === undefined) return;
-    if (stored instanceof Error) return this.failed(assigned, errorMessage(stored), made.ranMs);
+    if (stored instanceof Error) return this.failed(assigned, errorMessage(stored), made);
     const { made: _, ...state } = assigned.state;
     assigned.state = { ...state, outputs: stored };
     this.#deps.commitSoon(() => this.#finish(assigned, 'success', undefined, made));
   }
 
-  failed(assigned: AssignedRun, reason: string, ranMs?: number): void {
-    this.#finish(assigned, 'failed', reason, { ranMs });
+  failed(assigned: AssignedRun, reason: string, told: ToldEnd = {}): void {
+    this.#finish(assigned, 'failed', reason, told);
   }
 
   /** Somebody else ended the run at its server. */
-  cancelled(assigned: AssignedRun, reason: string, ranMs?: number): void {
-    this.#finish(assigned, 'cancelled', reason, { ranMs });
+  cancelled(assigned: AssignedRun, reason: string, told: ToldEnd = {}): void {
+    this.#finish(assigned, 'cancelled', reason, told);
   }
 
-  timedOut(assigned: AssignedRun): void {
-    this.#finish(assigned, 'timeout', 'the time limit of the run was reached', {});
+  timedOut(assigned: AssignedRun, told: ToldEnd = {}): void {
+    this.#finish(assigned, 'timeout', 'the time limit of the run was reached', told);
   }
 
   /** The run may have been executed, and no request can tell. */
@@ -87,12 +99,14 @@ export class RunEnds {
     assigned: AssignedRun,
     status: 'success' | 'failed' | 'cancelled' | 'timeout',
     reason: string | undefined,
-    { ranMs, atMs = this.#deps.now() }: { readonly ranMs?: number | undefined; readonly atMs?: number },
+    { ranMs, costNano: toldNano, atMs = this.#deps.now() }: ToldEnd & { readonly atMs?: number },
   ): void {
     if (!this.#isHere(assigned)) return;
     const level = status === 'failed' ? 'error' : 'info';
     if (reason !== undefined) assigned.state = withLine(assigned.state, level, reason, atMs);
     this.#server.runs.delete(assigned.run.id);
+    const costNano = costIn(assigned, { toldNano, ranMs });
+    assigned.state = { ...assigned.state, ...(costNano !== undefined && { costNano }) };
     const { startedMs = atMs, placedMs = 0 } = assigned.state;
     // Trust the duration that the server measured, but never start before the run was placed there.
     const began = Math.min(atMs, ranMs === undefined ? startedMs : Math.max(placedMs, atMs - ranMs));

@@ -18,6 +18,7 @@ import {
   type InstalledNodes,
 } from './filled-workflow.ts';
 import { fieldsNamed, inputRefusals, type InputType, type Workflow } from './workflow.ts';
+import type { Price } from './run-price.ts';
 import type { TaskTarget } from './target.ts';
 import { faultIn } from './workflow-faults.ts';
 
@@ -29,6 +30,8 @@ export type InputsTask = TaskTarget & {
   readonly inputs: readonly InputType[] | undefined;
   readonly isPaid: boolean;
   readonly runTimeoutSeconds: number;
+  /** Absent if nothing tells what a run costs. */
+  readonly price?: Price;
 };
 
 export const keptTask = (task: Task): string => exactText(task);

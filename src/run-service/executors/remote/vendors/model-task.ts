@@ -9,7 +9,7 @@ import type { InputsTask } from '../task.ts';
 
 /** Asks the vendor for the inputs of the model. Throws E602 if it has no such model, E614 if it does not answer. */
 export async function modelTask(
-  { vendor, model: name, name: deployment, runTimeoutSeconds }: GivenModel,
+  { vendor, model: name, name: deployment, runTimeoutSeconds, price: stated }: GivenModel,
   backends: readonly Backend[],
 ): Promise<InputsTask> {
   const backend = backends.find(({ kind }) => kind === vendor);
@@ -23,6 +23,7 @@ export async function modelTask(
     throw problem('E614', { url: vendor, reason: errorMessage(error), why: 'vendor' });
   });
   const { model = name, schema, document = schema } = described ?? {};
+  const price = stated ?? (backend?.tellsCost === true ? ({ per: 'told' } as const) : undefined);
   return {
     kind: 'model',
     id: uuidOf('model', vendor, model),
@@ -32,5 +33,6 @@ export async function modelTask(
     inputs: schema === undefined ? undefined : describedInputs(schema, document),
     isPaid: true,
     runTimeoutSeconds,
+    ...(price && { price }),
   };
 }

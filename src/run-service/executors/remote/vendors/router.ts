@@ -13,12 +13,15 @@ import {
   type Submitted,
 } from '../backend.ts';
 import { jsonIn, openHttp, type Http } from '../http.ts';
+import { nanoOfUsd } from '../run-price.ts';
 import { answerFile, madeIn } from './answer-files.ts';
 import { ReadRuns } from './read-runs.ts';
 import { bodySchemaIn, dataUri, posted, submittedOf, vendorReason } from './vendor-answers.ts';
 
 /** A key replays for 24 h from its first use, and would buy again afterwards. */
 const KEY_LIVES_MS = 23 * 3_600_000;
+/** US dollars of the run, in the answer with its result, for the models whose provider tells a price. */
+const COST = 'x-litellm-response-cost';
 /** Files travel within the request. */
 const MAX_FILE_BYTES = 8 << 20;
 
@@ -33,6 +36,7 @@ export function openRouter(
     seats: { kind: 'grown', first: 8 },
     isPolled: true,
     mayBlock: true,
+    tellsCost: true,
     describe: () => router.describe(),
     model: (name) => router.model(name),
     submit: (run, work) => router.submit(run, work),
@@ -127,7 +131,8 @@ class Router {
         ranMs: undefined,
         reason: `it succeeded, and its result cannot be read: it ${vendorReason(answer)}`,
       };
-    return { status: 'success', ranMs: undefined, made: madeIn(jsonIn(answer.text), ref) };
+    const costNano = nanoOfUsd(answer.headers[COST]);
+    return { status: 'success', ranMs: undefined, costNano, made: madeIn(jsonIn(answer.text), ref) };
   }
 
   /** The answer of a run that has ended; undefined if it is deleted. */
