@@ -342,8 +342,8 @@ export const GUESSES: readonly Guessed[] = [
     file: 'a.srt',
   },
   {
-    found: 'tags in subtitles, such as `<i>` and `{\\an8}`',
-    means: 'the text without them; the voices of `<v Zoé>` are a column',
+    found: 'tags in subtitles, such as `<i>` and `{\\an8}`; bullets of a list (`- `, `1. `)',
+    means: 'the text without them; the voices of `<v Zoé>` are a column, or a row each; `&amp;` is &',
     does: 'asked',
     flag: '--tags',
     sheet: '1\n00:01,000 --> 00:02,000\n<i>Hi.</i>\n',

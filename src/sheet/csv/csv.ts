@@ -6,6 +6,7 @@ import { columnsFrom, namesWithout } from '../header.ts';
 import { problem, type Correction } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetSource, type SheetOptions, isSkipped } from '../sheet-source.ts';
+import { withoutBullet } from './bullets.ts';
 import { CsvParser, QuoteError, type CsvRecord, type QuoteFault } from './csv-parser.ts';
 
 export type RecordFields = Pick<CsvRecord, 'line' | 'fields' | 'fault'>;
@@ -89,6 +90,7 @@ function fitted(fields: readonly string[], width: number, least: number): readon
 export async function* fieldsOf(source: SheetSource, options: SheetOptions): AsyncGenerator<CsvRecord> {
   let headerSeen = false;
   let isWhole = true;
+  const cellOf = cellReader(options);
   try {
     for await (const record of parsed(source, parserOf(options), options)) {
       if (record.line < (options.headerRow ?? 1)) continue;
@@ -97,14 +99,17 @@ export async function* fieldsOf(source: SheetSource, options: SheetOptions): Asy
       const otherDelimiter = isWhole && record.fault !== undefined && (await delimiterFault(source, options));
       if (otherDelimiter) throw otherDelimiter;
       isWhole &&= record.fault === undefined;
-      // A Markdown table pads its cells.
-      yield options.delimiter === '|'
-        ? { ...record, fields: record.fields.map((text) => text.trim()) }
-        : record;
+      yield { ...record, fields: record.fields.map(cellOf) };
     }
   } catch (error) {
     throw error instanceof QuoteError ? tooLong({ file: source.name, line: error.fault.line }) : error;
   }
+}
+
+/** A Markdown table pads its cells. */
+function cellReader({ delimiter, tags }: SheetOptions): (text: string) => string {
+  if (delimiter === '|') return (text) => text.trim();
+  return delimiter === NO_DELIMITER && tags !== undefined && tags !== 'send' ? withoutBullet : (text) => text;
 }
 
 export const parserOf = (options: SheetOptions): CsvParser => {

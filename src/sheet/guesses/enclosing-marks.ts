@@ -30,9 +30,6 @@ const MARKS: Readonly<Record<string, string>> = {
   '"': '"',
 };
 
-/** `1. a fox`, `- a fox` */
-const LISTED = /^(?:\d+[.)]|[-*•–])\s/;
-
 export type MarkedCells = { readonly guesses: readonly Guess[]; readonly refusal?: RunsheetError };
 
 /** `isSent`: whether a column is sent. A workbook says where its cells end, so nothing is asked about it. */
@@ -64,7 +61,6 @@ export async function markedCells(
   const columns = new Map([...names.entries()].filter(([, name]) => isSent(name)));
   const firsts = new Map<number, string>();
   let rows = 0;
-  let numbered = 0;
   const along = new Map<string, string>();
   for await (const { cells, line } of surveyedRecords(source, options, names)) {
     const texts = cells.map((cell) => cellText(cell).trim());
@@ -87,17 +83,12 @@ export async function markedCells(
           if (part !== undefined) along.set(sign, part);
         }
     rows += 1;
-    numbered += Number(LISTED.test(texts[0] ?? ''));
     if (rows === SAMPLED) break;
   }
   const guesses = [...columns].flatMap(([at, name]) => {
     const first = firsts.get(at);
     return first === undefined ? [] : [guessOf(name, first, options)];
   });
-  if (options.delimiter === 'none' && numbered > 1 && numbered * 2 > rows)
-    guesses.push(
-      said('values', 'the numbers or signs before the lines are sent with them; to send none, remove them'),
-    );
   for (const [sign, part] of along)
     guesses.push(said('values', `${sign} sent with it, such as ${shortened(part.trim())}`));
   return { guesses };

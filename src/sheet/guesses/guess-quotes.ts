@@ -17,13 +17,7 @@ import { type Alternative, or, said, type Settled, toConfirm } from './guess.ts'
 /** Rows that show which columns are numeric. */
 const SAMPLED = 200;
 
-/** `isShort`: the record lacks the last cells of its first line, so its quote was never closed. */
-type TakenIn = {
-  readonly line: number;
-  readonly lines: number;
-  readonly count: number;
-  readonly isShort: boolean;
-};
+type TakenIn = { readonly line: number; readonly lines: number; readonly count: number };
 
 type QuoteSurvey = {
   readonly letters: CsvParser['letters'];
@@ -61,22 +55,16 @@ export async function guessedQuotes(source: SheetSource, options: SheetOptions):
     return settled('none', `all quotes are letters: ${which} is never closed`, false);
   }
   if (takesIn !== undefined) {
-    const { line, lines, count, isShort } = takesIn;
-    if (isShort) throw swallowing(source.name, line, lines);
+    const { line, lines, count } = takesIn;
+    // Read as one row, the lines would be lost, and only their owner knows what the quote means.
+    if (!isTab) throw swallowing(source.name, line, lines);
     const rows = `row ${line}${count > 1 ? ` and ${count - 1} more` : ''}`;
-    return isTab
-      ? settled(
-          'none',
-          `quotes are letters: in ${rows}, they would take in ${lines} lines`,
-          false,
-          or('if they enclose cells', { quote: 'csv' }),
-        )
-      : settled(
-          'csv',
-          `${rows} takes in ${lines} lines that look like rows, because a quote opens there`,
-          false,
-          or('if quotes are letters', { quote: 'none' }),
-        );
+    return settled(
+      'none',
+      `quotes are letters: in ${rows}, they would take in ${lines} lines`,
+      false,
+      or('if they enclose cells', { quote: 'csv' }),
+    );
   }
   if (letters.behind > 0)
     return isEven
@@ -193,8 +181,8 @@ class RowsTakenIn {
         : [];
     const [suspect] = real;
     if (suspect === undefined) return undefined;
-    const { line, lines, first } = suspect;
-    return { line, lines, count: real.length, isShort: !isRow(first) };
+    const { line, lines } = suspect;
+    return { line, lines, count: real.length };
   }
 }
 

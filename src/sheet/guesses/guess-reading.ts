@@ -8,6 +8,7 @@ import { isWorkbook, type SheetFormat } from '../formats.ts';
 import { isSkipped, type SheetSource, type SheetOptions } from '../sheet-source.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
 import { guessedEncoding } from './guess-encoding.ts';
+import { bulletGuesses } from './guess-bullets.ts';
 import { cueGuesses } from './guess-cues.ts';
 import { firstRowsOf, guessedHeader, HEADER_ROWS, matchesIn } from './guess-header.ts';
 import { guessedQuotes } from './guess-quotes.ts';
@@ -51,7 +52,12 @@ export async function settleReading(
     [...(inputs ?? []), ...namesIn(options)].flatMap((name) => [plainName(name), nameProper(name)]),
   );
   if (listed !== undefined && (await isPlainList(source, options, wanted, listed)))
-    return (settle(listOf(options, listed)), { options, guesses });
+    settle(listOf(options, listed));
+  if (options.delimiter === 'none') {
+    const list = await bulletGuesses(source, options);
+    settle({ options: { ...options, ...list.options }, guesses: list.guesses });
+  }
+  if (options.delimiter === 'none' && userOptions.delimiter === undefined) return { options, guesses };
   if (options.columns !== undefined && options.headerRow === undefined)
     options = { ...options, headerRow: 0 };
   if (options.format === 'csv' && options.delimiter === undefined)

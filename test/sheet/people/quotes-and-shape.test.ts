@@ -1,6 +1,7 @@
 // Sheets whose quotes are letters, and sheets whose rows have other shapes than their header.
 
 import { describe, expect, it } from 'vitest';
+import type { RunsheetError } from '../../../src/errors/error.ts';
 import { input } from '../laying.ts';
 import { read } from './reading.ts';
 
@@ -54,12 +55,22 @@ describe('quotes of a CSV', () => {
     });
   });
 
-  it('that take in rows are asked about, and a text of several lines is not', async () => {
+  it('that take in rows are refused without a ready command, and a text of several lines is not', async () => {
     const text = 'prompt,seed\n"a fox,1\nan owl,2\na "cat",3\na dog,4\n"a text\nof two lines",5\n';
     const taken = 'prompt,seed\n"a fox,1\nan owl",2\na dog,4\n';
-    expect((await read('a.csv', taken)).guesses).toEqual([
-      '? row 2 takes in 2 lines that look like rows, because a quote opens there; if quotes are letters: --quote none (--quote csv)',
-    ]);
+    for (const sheet of [
+      taken,
+      taken.replaceAll(',', ';'),
+      'id,prompt\n1,a fox\n2,"an owl\n3,a cat"\n4,x\n',
+    ]) {
+      const refused = (await read('a.csv', sheet).catch((error: unknown) => error)) as RunsheetError;
+      expect(refused).toMatchObject({
+        code: 'E103',
+        hint: 'close it in its own row; if quotes are letters: --quote none; if one cell has these lines: --quote csv',
+      });
+      expect(refused.correction).toBeUndefined();
+    }
+    expect(prompts((await read('a.csv', taken, { quote: 'csv' })).rows)[0]).toBe('a fox,1\nan owl');
     expect(prompts((await read('a.csv', taken, { quote: 'none' })).rows)).toEqual([
       '"a fox',
       'an owl"',
@@ -125,13 +136,6 @@ describe('other quotes around cells', () => {
       message: expect.stringContaining('only the quote " encloses a cell') as string,
       hint: expect.stringContaining('--quote csv') as string,
     });
-  });
-
-  it('as numbers and signs before each line of a list are sent, which is said', async () => {
-    const said = 'the numbers or signs before the lines are sent with them; to send none, remove them';
-    expect((await read('a.txt', '1. a fox\n2. an owl, red\n')).guesses).toContain(said);
-    expect((await read('a.txt', '- a fox\n- an owl\n')).guesses).toContain(said);
-    expect((await read('a.txt', '1. a fox\n90s owl\n')).guesses).not.toContain(said);
   });
 
   it('as HTML is sent, which is said, and signs of other languages are not HTML', async () => {

@@ -1,0 +1,8 @@
+// Bullets and numbers in front of the lines of a list: `- a fox`, `• a fox`, `1. a fox`, `2) a fox`.
+
+const BULLET = /^\s*(?:[-*+•‣▪◦·–—]|(?:\d{1,4}|[a-z])[.)]|\(\d{1,4}\))\s+(?=\S)/i;
+
+/** `1. `, or undefined. */
+export const bulletIn = (line: string): string | undefined => BULLET.exec(line)?.[0].trimStart();
+
+export const withoutBullet = (line: string): string => line.replace(BULLET, '');

@@ -1,0 +1,53 @@
+// Lists of texts as people write them: with bullets and numbers in front of their lines.
+
+import { describe, expect, it } from 'vitest';
+import { input } from '../laying.ts';
+import { read } from './reading.ts';
+
+describe('bullets of a list', () => {
+  it.each([
+    ['- a red fox\n- an owl\n\n- a cat\n', '"- "'],
+    ['• a red fox\n• an owl\n• a cat\n', '"• "'],
+    ['1. a red fox\n2. an owl\n3. a cat\n', '"1. " and "2. "'],
+    ['1) a red fox\n2) an owl\n3) a cat\n', '"1) " and "2) "'],
+    ['  * a red fox\n  * an owl\n  * a cat\n', '"* "'],
+  ])('are asked about and left out: %j', async (text, signs) => {
+    const { rows, guesses } = await read('list.txt', text);
+    expect(rows).toEqual(['{"prompt":"a red fox"}', '{"prompt":"an owl"}', '{"prompt":"a cat"}']);
+    expect(guesses).toContain(
+      `? each line begins with a bullet or number, such as ${signs}, which is left out of the text; to send it: --tags send (--tags strip)`,
+    );
+    const sent = await read('list.txt', text, { tags: 'send' });
+    expect(sent.rows[0]).toBe(JSON.stringify({ prompt: text.split('\n')[0] }));
+  });
+
+  it('are asked about with their number if some lines have none', async () => {
+    const { rows, guesses } = await read('list.txt', '1. a red fox\n2. an owl\na cat\n');
+    expect(rows).toEqual(['{"prompt":"a red fox"}', '{"prompt":"an owl"}', '{"prompt":"a cat"}']);
+    expect(guesses.find((guess) => guess.startsWith('? '))).toContain('2 of 3 lines begin with a bullet');
+  });
+
+  it('are asked about in a list that flags describe, and in prompts for Midjourney', async () => {
+    const list = { delimiter: 'none', headerRow: 0, columns: ['prompt'] } as const;
+    const told = await read('list.csv', '- a red fox\n- an owl\n', list);
+    expect(told.rows).toEqual(['{"prompt":"a red fox"}', '{"prompt":"an owl"}']);
+    const inputTypes = [input('prompt', 'string', { required: true }), input('aspect_ratio', 'string')];
+    const mj = await read('mj.txt', '1. a fox --ar 3:2\n2. an owl --ar 1:1\n', {}, { inputTypes });
+    expect(mj.rows).toEqual([
+      '{"aspect_ratio":"3:2","prompt":"a fox"}',
+      '{"aspect_ratio":"1:1","prompt":"an owl"}',
+    ]);
+    for (const { guesses } of [told, mj]) expect(guesses.join()).toContain('--tags send');
+  });
+
+  it.each([
+    '3 foxes in snow\n2 owls\n',
+    'well-known fox\nan owl\n',
+    '-5 degrees\n-3 degrees\n',
+    'A fox. Snow.\nB. an owl\nc\n',
+  ])('are none in %j', async (text) => {
+    const { rows, guesses } = await read('list.txt', text);
+    expect(rows[0]).toBe(JSON.stringify({ prompt: text.split('\n')[0] }));
+    expect(guesses.join()).not.toContain('--tags');
+  });
+});
