@@ -25,6 +25,8 @@ import type { Environment } from './user-folders.ts';
 const namedProgramSchema = z.strictObject({
   name: z.string().min(1).max(100),
   command: z.string().min(1),
+  /** Whether a process stays for one run after another; else each run has its own. */
+  stays: z.literal(true).optional(),
   folder: z.string(),
   environment: z.record(z.string(), z.string()),
   secrets: z.array(z.string()),
@@ -41,6 +43,7 @@ export type ProgramRequest = {
   readonly name?: string | undefined;
   /** The folder in which relative paths of the command are found. */
   readonly folder: string;
+  readonly stays?: boolean | undefined;
   /** A JSON Schema file. Default: `<script>.inputs.json` beside the script, if there is one. */
   readonly inputsFile?: string | undefined;
   readonly secrets?: readonly string[] | undefined;
@@ -65,6 +68,7 @@ export function nameProgram(request: ProgramRequest, environment: Environment): 
   return {
     name: request.name ?? nameOf(script ?? words[0]?.text ?? 'program'),
     command: withPaths(command, words, folder),
+    ...(request.stays === true && { stays: true }),
     folder,
     environment: passedFrom(environment),
     secrets: [...secrets],
@@ -92,9 +96,17 @@ const IDENTIFYING = /^(VIRTUAL_ENV|CONDA_PREFIX|PYTHONPATH)$/;
 
 /** Equal programs have equal ids; an edited script is another program. */
 function programId({ environment, ...program }: NamedProgram): string {
-  const { command, folder, files, inputs, secrets } = program;
+  const { command, folder, files, inputs, secrets, stays } = program;
   const own = Object.entries(environment).filter(([name]) => IDENTIFYING.test(name));
-  const text = canonical({ command, folder, files, inputs, secrets, own: Object.fromEntries(own) });
+  const text = canonical({
+    command,
+    folder,
+    files,
+    inputs,
+    secrets,
+    own: Object.fromEntries(own),
+    ...(stays && { stays }),
+  });
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 

@@ -6,6 +6,7 @@ import { deploymentIdOf } from '../run-service/executors/remote/program/program-
 export type ShownProgram = Pick<NamedProgram, 'command' | 'folder' | 'secrets'> & {
   /** Names only, because a proxy's address may hold a password. */
   readonly environment: readonly string[];
+  readonly stays: boolean;
   readonly files: readonly {
     readonly path: string;
     readonly sha256: string;
@@ -18,9 +19,10 @@ export function programBehind(home: string, deploymentId: string): ShownProgram 
   const programs = programsIn(home);
   const id = programIdsIn(programs).find((each) => deploymentIdOf(each) === deploymentId);
   if (id === undefined) return undefined;
-  const { command, folder, secrets, environment, files } = keptProgram(programs, id);
+  const { command, stays = false, folder, secrets, environment, files } = keptProgram(programs, id);
   return {
     command,
+    stays,
     folder,
     secrets,
     environment: Object.keys(environment).toSorted((a, b) => (a < b ? -1 : 1)),

@@ -41,7 +41,7 @@ export type GivenGpus = {
     /** When a run times out (default: an hour). */
     readonly runTimeoutSeconds?: number | undefined;
   }[];
-  /** Programs that run once for each row on GPUs of this machine. */
+  /** Programs that run on GPUs of this machine. */
   readonly programs?: readonly GivenProgram[];
   /** Hosted models. */
   readonly models?: readonly GivenModel[];
@@ -66,6 +66,8 @@ type GivenModel = {
 type GivenProgram = {
   /** A command for the shell: `python generate.py`. No input of a row is ever in it. */
   readonly command: string;
+  /** Whether one process for each GPU stays for one run after another (default: each run has its own process). */
+  readonly stays?: boolean;
   /** The name of the deployment (default: that of the script). */
   readonly name?: string;
   /** Where relative paths of the command lead (default: the current folder). */

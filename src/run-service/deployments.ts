@@ -113,6 +113,8 @@ const workflowSpecSchema = z.strictObject({
 const programSpecSchema = z.strictObject({
   name: z.string().min(1).max(100),
   program: z.string().min(1),
+  /** Whether a process stays for one run after another. */
+  stays: z.boolean().optional(),
   inputs: z.string().min(1).optional(),
   /** Default: all that nvidia-smi lists, else GPU 0. */
   gpus: z.array(z.int().min(0).max(999)).min(1).optional(),
@@ -151,7 +153,7 @@ export function readDeployments(fileText: string): DeploymentsFile {
   if (!read.success) {
     throw problem('E602', {
       what: `the deployments file is invalid: ${read.error.issues.map(placed).join('; ')}`,
-      hint: `fields: ${Object.keys(deploymentSpecSchema.in.shape).join(', ')}; only name is required; or, on your own GPUs: name, workflow, inputs, runTimeoutSeconds; or, for a program: name, program, inputs, gpus, env, runTimeoutSeconds`,
+      hint: `fields: ${Object.keys(deploymentSpecSchema.in.shape).join(', ')}; only name is required; or, on your own GPUs: name, workflow, inputs, runTimeoutSeconds; or, for a program: name, program, stays, inputs, gpus, env, runTimeoutSeconds`,
     });
   }
   refuseRepeats(read.data);

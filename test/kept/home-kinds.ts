@@ -84,16 +84,20 @@ const state: fc.Arbitrary<State> = fc
   .filter(({ groups, closing }) => groups.size === 0 && !closing);
 
 const named = fc.string({ unit: fc.constantFrom('a', 'Z', '7', '_'), minLength: 1, maxLength: 20 });
-const namedProgram = recordOf<NamedProgram>({
-  name: named,
-  command: text.map((any) => `echo ${any}`),
-  folder: path,
-  environment: dictionary(text),
-  secrets: list(named),
-  files: dictionary(text),
-  inputs: fc.option(fc.dictionary(named, nested, { noNullPrototype: true })),
-  runTimeoutSeconds: fc.integer({ min: 1, max: 1e6 }),
-});
+const namedProgram = recordOf<NamedProgram>(
+  {
+    name: named,
+    command: text.map((any) => `echo ${any}`),
+    stays: fc.constant(true),
+    folder: path,
+    environment: dictionary(text),
+    secrets: list(named),
+    files: dictionary(text),
+    inputs: fc.option(fc.dictionary(named, nested, { noNullPrototype: true })),
+    runTimeoutSeconds: fc.integer({ min: 1, max: 1e6 }),
+  },
+  ['stays'],
+);
 
 export const HOME_KINDS = [
   kind<NamedProgram>({

@@ -56,6 +56,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/run-service/executors/rehearsal/rehearsal.ts': ['rest', 'run.state of the simulation'],
   'src/run-service/executors/remote/assigned-run.ts': ['run.state of own GPUs'],
   'src/run-service/executors/remote/comfy-api-answers.ts': ['answer'],
+  'src/run-service/executors/remote/program/answers.ts': ['answer'],
   'src/run-service/executors/remote/comfy-api.ts': ['answer'],
   'src/run-service/executors/remote/comfyui-socket.ts': ['answer'],
   'src/run-service/executors/remote/comfyui.ts': ['answer'],

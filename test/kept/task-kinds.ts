@@ -37,13 +37,17 @@ const inputsTask: fc.Arbitrary<InputsTask> = fc
       fc.record({ kind: fc.constant('model'), vendor: fc.constantFrom(...VENDORS), model: text }),
       fc.record({
         kind: fc.constant('program'),
-        program: recordOf<Program>({
-          command: text,
-          folder: text,
-          environment: fc.dictionary(name, text, { noNullPrototype: true }),
-          secrets: list(name),
-          files: fc.dictionary(name, text, { noNullPrototype: true }),
-        }),
+        program: recordOf<Program>(
+          {
+            command: text,
+            stays: fc.constant(true),
+            folder: text,
+            environment: fc.dictionary(name, text, { noNullPrototype: true }),
+            secrets: list(name),
+            files: fc.dictionary(name, text, { noNullPrototype: true }),
+          },
+          ['stays'],
+        ),
       }),
     ),
   )

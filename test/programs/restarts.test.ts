@@ -76,7 +76,7 @@ it('a run whose files had a second name when the service stopped keeps them', as
 
 it('a try that was created and never claimed is not executed by a shim that comes late, and is sent again', async () => {
   const folder = freshFolder();
-  const timing = { blockedMs: 1, postponedMs: 1 };
+  const timing = { blockedMs: 1, postponedMs: 1, readyMs: 1 };
   const seat = openProgramSeat({ gpu: '0', folder, secret: () => undefined, timing });
   const id = '33333333-3333-4333-8333-333333333333';
   const created = new TryFolder(join(folder, 'tries'), `${id}.1`);

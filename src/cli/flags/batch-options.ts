@@ -217,9 +217,10 @@ export type ServersOfBatch = { readonly servers?: readonly string[] };
 type GivenServers = Pick<
   OwnFlags,
   'comfyui' | 'comfyuiHeaders' | 'comfyApi' | 'comfyApiKeyFile' | 'program' | 'gpus' | 'model' | 'keyFile'
-> & {
-  readonly workflow?: string | readonly string[];
-};
+> &
+  Partial<Pick<OwnFlags, 'stays'>> & {
+    readonly workflow?: string | readonly string[];
+  };
 
 export const namesGpus = ({
   workflow = [],
@@ -246,7 +247,7 @@ export function gpusOf(flags: GivenServers): GivenGpus {
 }
 
 function refuseMixed(flags: GivenServers): void {
-  const { workflow = [], comfyui = [], comfyApi = [], program, gpus, model, keyFile } = flags;
+  const { workflow = [], comfyui = [], comfyApi = [], program, stays, gpus, model, keyFile } = flags;
   if (model === undefined && keyFile !== undefined)
     throw problem('E602', {
       what: '--key-file needs --model',
@@ -257,6 +258,11 @@ function refuseMixed(flags: GivenServers): void {
       what: '--gpus needs --program',
       hint: "name what runs there: --program 'python generate.py'",
     });
+  if (program === undefined && stays === true)
+    throw problem('E602', {
+      what: '--stays needs --program',
+      hint: "name what stays: --program 'python generate.py' --stays",
+    });
   const named = [program, model, workflow.length + comfyui.length + comfyApi.length || undefined];
   if (named.filter((each) => each !== undefined).length > 1)
     throw problem('E602', {
@@ -266,10 +272,13 @@ function refuseMixed(flags: GivenServers): void {
 }
 
 /** The program in the current folder, which is where its relative paths lead. */
-const programOf = ({ program, gpus }: GivenServers): Pick<GivenGpus, 'programs' | 'gpus'> =>
+const programOf = ({ program, stays, gpus }: GivenServers): Pick<GivenGpus, 'programs' | 'gpus'> =>
   program === undefined
     ? {}
-    : { programs: [{ command: program }], ...(gpus !== undefined && { gpus: gpusIn(gpus) }) };
+    : {
+        programs: [{ command: program, ...(stays === true && { stays }) }],
+        ...(gpus !== undefined && { gpus: gpusIn(gpus) }),
+      };
 
 /** `fal:fal-ai/flux/dev`, or with a price before it: `0.025/run=fal:fal-ai/flux/dev` */
 function modelOf({ model: text, keyFile }: GivenServers): Pick<GivenGpus, 'models'> {

@@ -207,6 +207,9 @@ export const ownFlags = inGroup('your own GPUs', {
       "run this program once for each row, such as 'python generate.py': it reads the inputs as JSON on stdin and writes files into the folder where it starts (docs/programs.md)",
     ),
   ),
+  stays: boolean(
+    'with --program, keep one process for each GPU, which loads its model once: it reads a line of JSON for each row and appends its answer to $RUNSHEET_ANSWERS (docs/programs.md)',
+  ),
   model: optional(
     textFlag(
       '[usd/run=|usd/s=]vendor:model',

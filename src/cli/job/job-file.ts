@@ -53,6 +53,7 @@ const OF_A_COMMAND: ReadonlySet<string> = new Set([
   'quiet',
   'output',
   'program',
+  'stays',
   'gpus',
 ]);
 

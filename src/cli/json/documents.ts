@@ -150,6 +150,7 @@ export const deploymentSchema = z.object({
   program: z
     .object({
       command: z.string(),
+      stays: z.boolean().describe('one process for each GPU executes one run after another'),
       folder: z.string(),
       files: z.array(z.object({ path: z.string(), sha256: z.string(), edit: z.string().nullable() })),
       environment: z.array(z.string()).describe('names of the variables that were kept'),

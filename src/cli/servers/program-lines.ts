@@ -7,6 +7,7 @@ const HASH_SHOWN = 16;
 
 export const programLines = ({
   command,
+  stays,
   folder,
   files,
   environment,
@@ -14,6 +15,11 @@ export const programLines = ({
 }: ShownProgram): readonly string[] =>
   [
     `  runs        ${command}`,
+    ...(stays
+      ? [
+          '  stays       one process for each GPU; cancel and the time limit end it, and the model is loaded again',
+        ]
+      : []),
     `  named in    ${folder}`,
     ...files.map(
       ({ path, sha256, edit }, at) =>

@@ -223,9 +223,10 @@ function programsOf(
 ): Required<Pick<GivenGpus, 'programs'>> & Pick<GivenGpus, 'gpus'> {
   const gpus = programs.flatMap((entry) => entry.gpus?.map(String) ?? []);
   return {
-    programs: programs.map(({ name, program, inputs, env, runTimeoutSeconds }) => ({
+    programs: programs.map(({ name, program, stays, inputs, env, runTimeoutSeconds }) => ({
       name,
       command: program,
+      ...(stays !== undefined && { stays }),
       folder,
       ...(inputs !== undefined && { inputsFile: resolve(folder, inputs) }),
       ...(env !== undefined && { secrets: env }),

@@ -34,6 +34,8 @@ export const TIMING = {
   blockedMs: 60_000,
   /** How long until a program that asks to be started later is started again. */
   postponedMs: 30_000,
+  /** How long a program that stays may load. */
+  readyMs: 600_000,
   /** How long other requests wait for the answer to the first run. */
   trialMs: 3_000,
   /** A server that starts for longer than this holds up the batch. */

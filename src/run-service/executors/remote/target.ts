@@ -7,8 +7,10 @@ export type TaskTarget = { readonly id: string; readonly name: string } & (
   | { readonly kind: 'program'; readonly program: Program }
 );
 
-/** A command line of the user, which runs once for each run. */
+/** A command line of the user. */
 export type Program = {
+  /** Whether a process stays for one run after another; else each run has its own. */
+  readonly stays?: true;
   /** A text for `/bin/sh -c`, in which files of `folder` are named by absolute paths. */
   readonly command: string;
   /** Where the user named the program. */

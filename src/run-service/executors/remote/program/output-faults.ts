@@ -9,10 +9,9 @@ import type { TryFile } from './try-folder.ts';
 const READ_BYTES = 256 << 20;
 const HEAD_BYTES = 1 << 16;
 
-/** Why the outputs are none; undefined if they are whole. */
-export async function outputFaults(files: readonly TryFile[]): Promise<string | undefined> {
-  if (files.length === 0)
-    return 'the program made no file: it writes its results into the folder in which it is started ($RUNSHEET_OUTPUT)';
+/** Why the outputs are none; undefined if they are whole. `place`: where a program writes its files. */
+export async function outputFaults(files: readonly TryFile[], place: string): Promise<string | undefined> {
+  if (files.length === 0) return `the program made no file: it writes its results into ${place}`;
   for (const { filename, path } of files) {
     const fault = await faultIn(path, filename);
     if (fault !== undefined) return `the file ${filename} is no result: ${fault}`;

@@ -13,7 +13,7 @@ export const programTask = (programs: string, id: string): InputsTask =>
 export const deploymentIdOf = (id: string): string => uuidOf('program', id);
 
 function taskOf(id: string, { name, inputs, runTimeoutSeconds, ...program }: NamedProgram): InputsTask {
-  const { command, folder, environment, secrets, files } = program;
+  const { command, stays, folder, environment, secrets, files } = program;
   return {
     kind: 'program',
     id: deploymentIdOf(id),
@@ -21,6 +21,6 @@ function taskOf(id: string, { name, inputs, runTimeoutSeconds, ...program }: Nam
     inputs: inputs === null ? undefined : describedInputs(inputs),
     isPaid: false,
     runTimeoutSeconds,
-    program: { command, folder, environment, secrets, files },
+    program: { command, ...(stays && { stays }), folder, environment, secrets, files },
   };
 }

@@ -14,6 +14,8 @@ import { TryFolder } from './try-folder.ts';
 /** How long a service may take from the lock to the first process of the try. */
 const STARTS_MS = 10_000;
 const WAIT_MS = 5_000;
+/** How long a wish for the seat counts; whoever waits repeats it more often. */
+const WISH_MS = 5_000;
 
 export class SeatLock {
   readonly #database: DatabaseSync;
@@ -25,13 +27,17 @@ export class SeatLock {
     this.#gpu = gpu;
     this.#database = new DatabaseSync(join(folder, 'seats.db'), { timeout: WAIT_MS });
     this.#database.exec('CREATE TABLE IF NOT EXISTS seat (gpu TEXT PRIMARY KEY, holder TEXT NOT NULL)');
+    this.#database.exec('CREATE TABLE IF NOT EXISTS wish (gpu TEXT PRIMARY KEY, atMs INTEGER NOT NULL)');
   }
 
   /** Takes the lock for the folder of a try. Returns the folder of the try that holds it instead. */
   async take(path: string): Promise<string | undefined> {
     const holder = this.#holder();
     if (holder === path) return undefined;
-    if (holder !== undefined && (await isHeld(holder))) return holder;
+    if (holder !== undefined && (await isHeld(holder))) {
+      this.#database.prepare('INSERT OR REPLACE INTO wish VALUES (?, ?)').run(this.#gpu, Date.now());
+      return holder;
+    }
     // A second service may have taken the lock meanwhile.
     const { changes } =
       holder === undefined
@@ -40,6 +46,12 @@ export class SeatLock {
             .prepare('UPDATE seat SET holder = ? WHERE gpu = ? AND holder = ?')
             .run(path, this.#gpu, holder);
     return changes === 1 ? undefined : this.#holder();
+  }
+
+  /** Whether somebody waits for the seat: a program that only stays gives way. */
+  isWished(): boolean {
+    const row = this.#database.prepare('SELECT atMs FROM wish WHERE gpu = ?').get(this.#gpu);
+    return row !== undefined && Math.abs(Date.now() - Number(row['atMs'])) < WISH_MS;
   }
 
   close = (): void => this.#database.close();

@@ -6,6 +6,12 @@
 //      open          renamed to exit-<code> when the program has exited
 //      go            created exclusively by whoever decides whether the try begins
 //      limit         the time limit was reached
+//
+// A try of a process that stays has no log and no exit of its own, but:
+//
+//      stays         names the process, and the size of its log before the try
+//      line.<name>   the line that the process gets
+//      undelivered   the process could not get it
 
 import {
   closeSync,
@@ -16,6 +22,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
   rmSync,
   statSync,
@@ -32,6 +39,8 @@ const MAX_LOG_BYTES = 8 << 20;
 const TAIL_BYTES = 64 << 10;
 
 export type TryExit = { readonly code: number; readonly atMs: number };
+/** The process that stays and executes a try. */
+export type StayingTry = { readonly process: string; readonly logAt: number };
 export type TryFile = { readonly filename: string; readonly path: string };
 
 export class TryFolder {
@@ -58,12 +67,31 @@ export class TryFolder {
   }
 
   /** `open` is written last: a folder without it was never handed to a shim. */
-  create(inputs: Readonly<Record<string, unknown>>): void {
+  create(inputs: Readonly<Record<string, unknown>>, stays?: StayingTry): void {
     rmSync(this.path, { recursive: true, force: true });
     mkdirSync(this.output, { recursive: true, mode: 0o700 });
-    writeFileSync(this.inputFile, exactText(inputs), { mode: 0o600 });
-    writeFileSync(this.#at('log'), '', { mode: 0o600 });
-    writeFileSync(this.#at('open'), '', { mode: 0o600 });
+    if (stays === undefined) this.#write('inputs.json', exactText(inputs));
+    else {
+      const line = exactText({ id: this.mark, inputs, dir: this.output });
+      this.#write(`line.${stays.process}`, `${line}\n`);
+      this.#write('stays', `${stays.process} ${stays.logAt}\n`);
+    }
+    this.#write('log', '');
+    this.#write('open', '');
+  }
+
+  #write = (name: string, text: string): void => writeFileSync(this.#at(name), text, { mode: 0o600 });
+
+  /** undefined for a try with a process of its own. */
+  get stays(): StayingTry | undefined {
+    const file = this.#at('stays');
+    if (!existsSync(file)) return undefined;
+    const [process = '', logAt] = readFileSync(file, 'utf8').trim().split(' ');
+    return { process, logAt: Number(logAt) };
+  }
+
+  get isUndelivered(): boolean {
+    return existsSync(this.#at('undelivered'));
   }
 
   remove = (): void => rmSync(this.path, { recursive: true, force: true });
@@ -84,6 +112,7 @@ export class TryFolder {
     return (statsOf(this.#at('go'))?.size ?? 0) > 0;
   }
 
+  /** Whether its own shim ended it at its time limit. */
   get isAtLimit(): boolean {
     return existsSync(this.#at('limit'));
   }
@@ -117,9 +146,13 @@ export class TryFolder {
     return files.toSorted((a, b) => a.filename.localeCompare(b.filename, 'en', { numeric: true }));
   }
 
-  /** The last lines of the log that are no progress. */
-  lastLines(most: number): readonly string[] {
-    return this.#tail()
+  get logBytes(): number {
+    return statsOf(this.#at('log'))?.size ?? 0;
+  }
+
+  /** The last lines of the log that are no progress. `since`: the size of the log before them. */
+  lastLines(most: number, since = 0): readonly string[] {
+    return this.#tail(since)
       .split(/[\r\n]+/)
       .map((line) => line.trimEnd())
       .filter((line) => line !== '' && !PROGRESS.test(line))
@@ -137,19 +170,21 @@ export class TryFolder {
   /** A program that prints for days must not fill the disk: only the end of its log is kept. */
   cutLog(): void {
     const log = this.#at('log');
-    if ((statsOf(log)?.size ?? 0) <= MAX_LOG_BYTES) return;
+    if (this.logBytes <= MAX_LOG_BYTES) return;
     const tail = this.#tail();
     truncateSync(log);
     writeFileSync(log, `(the log was cut)\n${tail}`, { flag: 'a' });
   }
 
-  #tail(): string {
+  #tail(since = 0): string {
     const { O_RDONLY, O_NOFOLLOW } = constants;
     try {
       const file = openSync(this.#at('log'), O_RDONLY | O_NOFOLLOW);
       try {
         const { size } = fstatSync(file);
-        const buffer = Buffer.alloc(Math.min(size, TAIL_BYTES));
+        // A log that was cut is shorter than before.
+        const least = size < since ? 0 : since;
+        const buffer = Buffer.alloc(Math.min(size - least, TAIL_BYTES));
         readSync(file, buffer, 0, buffer.length, size - buffer.length);
         return buffer.toString('utf8');
       } finally {
