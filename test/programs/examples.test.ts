@@ -13,6 +13,7 @@ const EXAMPLES = [
   ['pictures', 'python3 picture.py', 'gradients.csv', 'picture.png', 'python3'],
   ['speech', 'sh speak.sh', 'lines.csv', 'speech.wav', 'espeak-ng'],
   ['video', 'python3 film.py', 'films.csv', 'film.mp4', 'ffmpeg'],
+  ['staying', 'python3 draw.py', 'rings.csv', 'picture.png', 'python3'],
 ] as const;
 
 it.each(EXAMPLES)('the example %s describes its inputs', (name, command) => {
@@ -24,7 +25,7 @@ const installed = EXAMPLES.filter(([, , , , tool]) => has(tool));
 it.each(installed)('the example %s makes a whole file of each row', async (name, command, sheet, file) => {
   const folder = folderOf(name);
   const scene = await ProgramService.open();
-  await scene.name(command, { request: { folder } });
+  await scene.name(command, { request: { folder, stays: name === 'staying' } });
   const rows = parse(readFileSync(`${folder}/${sheet}`), { columns: true }) as Record<string, string>[];
   for (const { name: _, ...row } of rows) {
     const inputs = Object.fromEntries(
