@@ -143,9 +143,9 @@ it('a program that answers and then dies has a success, and the next run loads i
 it('a child that a program forks after its answer writes into no result, and ends with the program', async () => {
   const scene = await staying(`
     ${DRAWS}
-    await wait(50);
-    const writes = 'setInterval(() => require("node:fs").appendFileSync("late.txt", "x"), 5)';
-    const child = spawn(process.execPath, ['-e', writes], { cwd: run.dir, detached: true, stdio: 'ignore' });
+    const file = JSON.stringify(run.dir + '/late.txt');
+    const writes = 'setInterval(() => { try { require("node:fs").appendFileSync(' + file + ', "x"); } catch {} }, 5)';
+    const child = spawn(process.execPath, ['-e', writes], { detached: true, stdio: 'ignore' });
     note('child', child.pid);`);
   for (const round of [1, 2]) {
     const run = await scene.ended({ round });
@@ -157,8 +157,9 @@ it('a child that a program forks after its answer writes into no result, and end
   expect(scene.lines('child').map(Number).filter(isAlive)).toEqual([]);
 });
 
-it('a program that closes its input after a run gets the next one in a new process', async () => {
-  const scene = await staying(`${DRAWS} require('node:fs').closeSync(0); await wait(1e6);`);
+it('a program that closes its input before its answer gets the next run in a new process', async () => {
+  const scene = await staying(`picture(run); require('node:fs').closeSync(0);
+    answer({ id: run.id, ok: true }); await wait(1e6);`);
   expect((await scene.ended()).status).toBe('success');
   const second = await scene.ended();
   expect([second.status, second.lost_executions ?? 0, loads(scene), scene.executions]).toEqual([

@@ -13,6 +13,8 @@ export type RunAnswer = { readonly atMs: number } & (
 );
 
 const CHUNK_BYTES = 64 << 10;
+/** The start of the file, which has the id of its first answer. */
+const HEAD_BYTES = 256;
 /** A longer line is no answer. */
 const MAX_LINE_BYTES = 1 << 20;
 /** A program that writes more than this is ended. */
@@ -28,7 +30,7 @@ export class Answers {
   readonly #runs = new Map<string, RunAnswer>();
   readonly #progress = new Map<string, number>();
   #offset = 0;
-  #mtimeMs = 0;
+  #head = Buffer.alloc(0);
   #part = Buffer.alloc(0);
 
   /** `isAwaited`: whether a run with this id was given to the program. */
@@ -59,7 +61,7 @@ export class Answers {
     }
     try {
       const { size, mtimeMs } = fstatSync(file);
-      this.#seek(size, mtimeMs);
+      this.#seek(file, size);
       this.isFlooded = size > MAX_BYTES;
       while (this.#offset < size && !this.isFlooded && this.#readChunk(file, size, mtimeMs));
     } finally {
@@ -68,10 +70,12 @@ export class Answers {
   }
 
   /** A program that overwrites the file instead of appending is read again from the start. */
-  #seek(size: number, mtimeMs: number): void {
-    const isOther = size < this.#offset || (size === this.#offset && mtimeMs !== this.#mtimeMs);
+  #seek(file: number, size: number): void {
+    const start = Buffer.alloc(HEAD_BYTES);
+    const head = start.subarray(0, readSync(file, start, 0, HEAD_BYTES, 0));
+    const isOther = size < this.#offset || !head.subarray(0, this.#head.length).equals(this.#head);
     if (isOther) [this.#offset, this.#part] = [0, Buffer.alloc(0)];
-    this.#mtimeMs = mtimeMs;
+    this.#head = head;
   }
 
   /** Whatever was written after that time is left for the next look. */
