@@ -294,8 +294,26 @@ describe('lists of voices', () => {
   });
 });
 
+const ASS =
+  '[Script Info]\nTitle: x\n\n[Events]\nFormat: Layer, Start, End, Style, Text\nDialogue: 0,0:00:01.00,0:00:02.00,Default,Hello.\n';
+const FODS =
+  '<?xml version="1.0" encoding="UTF-8"?>\n<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"><office:body/></office:document>';
+const zipped = (name: string, content: string): string =>
+  `PK\u0003\u0004${'\0'.repeat(26)}${name}${content}PK\u0003\u0004`;
+
 describe('a text that is no table is refused with its name:', () => {
   it.each([
+    ['a.ass', ASS, /is subtitles of SubStation Alpha/],
+    ['a.ssa', ASS, /is subtitles of SubStation Alpha/],
+    ['a.txt', ASS, /is subtitles of SubStation Alpha/],
+    ['a.ass', `\ufeff${ASS}`, /is subtitles of SubStation Alpha/],
+    ['a.fods', FODS, /is a flat OpenDocument sheet/],
+    ['a.xml', FODS, /is a flat OpenDocument sheet/],
+    ['a.odt', zipped('mimetype', 'application/vnd.oasis.opendocument.text'), /is an OpenDocument text/],
+    ['a.docx', zipped('word/document.xml', ''), /is a Word document/],
+    ['a.xlsx', zipped('word/document.xml', ''), /is a Word document/],
+    ['a.rtf', '{\\rtf1\\ansi a fox}', /is a formatted text/],
+    ['a.pdf', '%PDF-1.7\n', /is a PDF/],
     ['p.txt', '- prompt: a fox\n  seed: 1\n- prompt: an owl\n', /is YAML/],
     ['p.yaml', 'prompts:\n  - a fox\n', /is YAML/],
     ['s.gsheet', '{"url":"https://docs.google.com/open?id=1","doc_id":"1"}', /a shortcut to a Google sheet/],
