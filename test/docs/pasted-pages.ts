@@ -1,6 +1,7 @@
 // The pages whose commands are run, with what each supposes that its reader has.
 
 import { readFile } from 'node:fs/promises';
+import { onTestFinished } from 'vitest';
 import { packed } from '../stage/packed.ts';
 import { portrait } from '../comfy/own-service.ts';
 import { textRow, workbook } from '../sheet/xlsx/workbooks.ts';
@@ -8,6 +9,7 @@ import { KEY } from '../stage/stage.ts';
 import { SHOPIFY } from '../sheet/shopify.ts';
 import { blockWith } from './page-commands.ts';
 import { freePort } from '../stage/free-port.ts';
+import { openReplicate } from '../vendors/replicate.ts';
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
@@ -58,8 +60,20 @@ export const PASTED_PAGES: readonly PastedPage[] = [
       'prompts.csv': blockWith(page, '', 'sku,product'),
       'jobs/nightly.job.toml': blockWith(page, 'toml', 'deployment'),
       'jobs/catalogue.csv': PROMPTS,
+      'generate.py': "open('answer.txt', 'w').write('done')\n",
+      'key.txt': 'key-of-a-test\n',
     }),
     first: ['runsheet dev'],
+    instead: async () => {
+      const vendor = await openReplicate();
+      onTestFinished(() => vendor.close());
+      const model = '--model replicate:black-forest-labs/flux-schnell';
+      const run = 'runsheet run prompts.csv --key sku';
+      return {
+        [`${run} ${model}`]: `RUNSHEET_REPLICATE_URL=${vendor.url} ${run} --model replicate:${vendor.model}`,
+        'python generate.py': 'python3 generate.py',
+      };
+    },
   },
   {
     path: 'docs/guide/sheets.md',

@@ -90,7 +90,7 @@ describe('a merged column', () => {
     expect(guesses).toEqual([
       `? "Group" is empty in 3 rows below the first one of a group, and the value above is taken; to send their text without it: --set 'prompt={prompt} of [{Group}]'; to leave them out: --where 'Group != ""' (--fill-down Group)`,
     ]);
-    const plain = { ...options, set: { prompt: '{prompt}[ of {Group}]' }, optionalParts: true };
+    const plain = { ...options, set: { prompt: '{prompt}[ of {Group}]' }, optionalParts: true as const };
     expect((await read('a.csv', TEXT, plain)).guesses).toEqual([]);
   });
 
