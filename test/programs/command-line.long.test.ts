@@ -128,3 +128,36 @@ it('a deployments file names programs with paths relative to it, and passes secr
   expect([run.code, run.stderr]).toEqual([0, expect.stringContaining('1 of 1 row')]);
   expect(readFileSync(stage.path(folder, 'told'), 'utf8')).toBe('secret-0123456789');
 });
+
+const LOOP = `import os, time, runsheet
+folder = os.environ["RUNSHEET_FOLDER"]
+open(folder + "/loaded", "a").write("loaded\\n")
+for run in runsheet.runs():
+    open(folder + "/begun", "a").write(run.id + "\\n")
+    while not os.path.exists(folder + "/go-on"):
+        time.sleep(0.05)
+    run.save(run.inputs["prompt"])
+`;
+
+it('a program that stays runs a sheet in one process for each GPU, and goes on after Ctrl-C with its run', async () => {
+  const sheet = prepare(6);
+  stage.write('stays.py', LOOP);
+  const program = ['--program', 'python3 stays.py', '--stays', '--gpus', '2'];
+  const shown = await stage.run(['deployments', 'stays', ...program]);
+  expect(shown.stdout).toContain('stays       one process for each GPU');
+  const json = await stage.run(['deployments', 'stays', ...program, '-o', 'json']);
+  expect(JSON.parse(json.stdout)).toMatchObject({ program: { stays: true } });
+  const running = stage.start(['run', sheet, ...program]);
+  await until(() => begun() === 2, 'both programs have a run');
+  await serviceSees(2);
+  running.child.kill('SIGINT');
+  const { stderr } = await running.ended;
+  expect(stderr).toContain('2 programs go on with 1 run each');
+  stage.write('go-on', '');
+  await until(() => pids().length === 0, 'the programs have ended by themselves');
+  const [, batch = ''] = /runsheet resume (\S+)/.exec(stderr) ?? [];
+  expect((await stage.run(['resume', batch])).code).toBe(0);
+  expect(stage.results().map(({ outcome }) => outcome)).toEqual(Array.from({ length: 6 }, () => 'succeeded'));
+  // Each GPU loaded the program once for each of the two commands.
+  expect([begun(), readFileSync(stage.path('loaded'), 'utf8').trim().split('\n').length]).toEqual([6, 4]);
+});

@@ -27,3 +27,13 @@ it.each([
   expect(existsSync(owned)).toBe(false);
   expect(existsSync(join(console.folder, 'home', 'programs'))).toBe(false);
 });
+
+it.each([['--stays'], ['--gpus', '2']])(
+  '%s without a program is refused, and nothing is sent',
+  async (...flag) => {
+    const console = await Console.open();
+    console.write('prompts.csv', 'number,prompt\n1,a fox\n');
+    const { code, stderr } = await console.run('run', 'prompts.csv', '-d', 'portraits', '--local', ...flag);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`${flag[0]} needs --program`)]);
+  },
+);

@@ -1,5 +1,6 @@
 // A batch of a program as a user runs it, on two seats, while everything is killed at random moments. The script itself
-// writes down each execution, and holds a lock of its GPU, so that two programs on one seat would be seen.
+// writes down each execution, and holds a lock of its GPU, so that two programs on one seat would be seen. One that
+// stays holds the lock for as long as its process lives.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,6 +18,8 @@ const VICTIMS = ['shim', 'program', 'service', 'worker', 'stack', 'command', 'ev
 export type Victim = (typeof VICTIMS)[number];
 
 export type Plan = {
+  /** Whether one process for each seat executes one run after another. */
+  readonly stays?: boolean;
   readonly rows: number;
   readonly victims: readonly Victim[];
   readonly gapMs: { readonly least: number; readonly spread: number };
@@ -56,6 +59,32 @@ cp "$RUNSHEET_FOLDER/pictures/$n.png" picture.png
 echo "end $n $RUNSHEET_TRY" >>"$RUNSHEET_FOLDER/executions"
 `;
 
+const STAYING_SCRIPT = `exec 9>>"$RUNSHEET_FOLDER/lock-$RUNSHEET_GPU"
+flock -n 9 || echo "process $RUNSHEET_TRY" >>"$RUNSHEET_FOLDER/both"
+echo "$RUNSHEET_TRY" >>"$RUNSHEET_FOLDER/loads"
+exec ${process.execPath} "$RUNSHEET_FOLDER/stays.cjs"
+`;
+const STAYING_LOOP = `
+const { appendFileSync, copyFileSync } = require('node:fs');
+const { setTimeout: wait } = require('node:timers/promises');
+const at = process.env.RUNSHEET_FOLDER;
+const answer = (line) => appendFileSync(process.env.RUNSHEET_ANSWERS, JSON.stringify(line) + '\\n');
+const note = (text) => appendFileSync(at + '/executions', text + '\\n');
+(async () => {
+  await wait(500);
+  answer({ ready: true });
+  for await (const line of require('node:readline').createInterface({ input: process.stdin })) {
+    const { id, inputs, dir } = JSON.parse(line);
+    const n = Number(/picture (\\d+)/.exec(inputs.prompt)[1]);
+    note('begin ' + n + ' ' + id);
+    await wait(n % 17 === 0 ? 2000 : 800);
+    copyFileSync(at + '/pictures/' + n + '.png', dir + '/picture.png');
+    note('end ' + n + ' ' + id);
+    answer({ id, ok: true });
+  }
+})();
+`;
+
 /** `count` victims in turns, each kind once before any twice. */
 export const victimsInTurns = (count: number): readonly Victim[] =>
   Array.from({ length: count }, (_, at) => VICTIMS[at % VICTIMS.length] as Victim);
@@ -65,7 +94,8 @@ export async function killOrdeal(stage: Stage, plan: Plan): Promise<Figures> {
   const began = Date.now();
   const home = stage.path('home');
   stage.environment = { ...stage.environment, RUNSHEET_HOME: home };
-  stage.write('generate.sh', SCRIPT);
+  stage.write('generate.sh', plan.stays === true ? STAYING_SCRIPT : SCRIPT);
+  stage.write('stays.cjs', STAYING_LOOP);
   mkdirSync(stage.path('pictures'));
   const numbers = Array.from({ length: plan.rows }, (_, at) => at + 1);
   for (const number of numbers) writeFileSync(stage.path('pictures', `${number}.png`), pictureOf(number));
@@ -83,18 +113,24 @@ export async function killOrdeal(stage: Stage, plan: Plan): Promise<Figures> {
     'sh generate.sh',
     '--gpus',
     '2',
+    ...(plan.stays === true ? ['--stays'] : []),
   ]);
   const figures = judge(stage, home, numbers);
   await until(() => pidsWith(`RUNSHEET_FOLDER=${stage.folder}`).length === 0, 'no program is left');
   return { kills, seconds: (Date.now() - began) / 1_000, ...figures, left: 0 };
 }
 
+const untilMs = (ms: number): (() => boolean) => {
+  const last = Date.now() + ms;
+  return () => Date.now() > last;
+};
+
 const hasEnded = ({ child }: Running): boolean => child.exitCode !== null || child.signalCode !== null;
 
 async function killInTurns(
   stage: Stage,
   home: string,
-  { victims, gapMs, seed, say }: Plan,
+  { stays, victims, gapMs, seed, say }: Plan,
   first: readonly string[],
 ): Promise<Record<Victim, number>> {
   const kills = { shim: 0, program: 0, service: 0, worker: 0, stack: 0, command: 0, everything: 0 };
@@ -108,7 +144,13 @@ async function killInTurns(
     const batch = readdirSync(stage.path('batches')).find((name) => !name.startsWith('.')) ?? '';
     command = stage.start(['resume', batch]);
   };
+  let before = 0;
   for (const victim of victims) {
+    // While a model is loaded, a kill proves little.
+    const isLate = untilMs(20_000);
+    if (stays === true)
+      await until(() => executions() > before || hasEnded(command) || isLate(), 'a further run has begun');
+    before = executions();
     await Promise.race([wait(gapMs.least + chance() * gapMs.spread), command.ended]);
     if (hasEnded(command)) {
       const { code, stderr } = await command.ended;
@@ -159,13 +201,16 @@ async function pidsOf(
   return pids;
 }
 
-/** The shims that have claimed a try. */
+/** The shims that have claimed a try, or that hold a process that stays. */
 function shimsIn(home: string): readonly number[] {
   const seats = join(home, 'local-service.db.files', 'programs');
   if (!existsSync(seats)) return [];
   return readdirSync(seats).flatMap((gpu) => {
-    const tries = join(seats, gpu, 'tries');
-    return (existsSync(tries) ? readdirSync(tries) : []).map((name) => numberIn(join(tries, name, 'go')));
+    const staying = join(seats, gpu, 'staying');
+    // The try of a program that stays is claimed by its feeder.
+    const folder =
+      existsSync(staying) && readdirSync(staying).length > 0 ? staying : join(seats, gpu, 'tries');
+    return (existsSync(folder) ? readdirSync(folder) : []).map((name) => numberIn(join(folder, name, 'go')));
   });
 }
 

@@ -138,6 +138,7 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
   const { deployment, into, workflow, program, model } = flags;
   if ([deployment, into, workflow, program, model].every((flag) => flag === undefined))
     throw noDeployment(flags.local);
+  refuseWithoutProgram(flags);
   refuseBoth(flagValues, flagOf);
   const { ladder } = sheetOptionsOf(flagValues);
   checkLadder({ ...(ladder && { ladder }) });
@@ -247,12 +248,26 @@ export function gpusOf(flags: GivenServers): GivenGpus {
 }
 
 function refuseMixed(flags: GivenServers): void {
-  const { workflow = [], comfyui = [], comfyApi = [], program, stays, gpus, model, keyFile } = flags;
+  const { workflow = [], comfyui = [], comfyApi = [], program, model, keyFile } = flags;
   if (model === undefined && keyFile !== undefined)
     throw problem('E602', {
       what: '--key-file needs --model',
       hint: 'for a Comfy API: --comfy-api-key-file; for a run service: RUNSHEET_API_KEY_FILE',
     });
+  refuseWithoutProgram(flags);
+  const named = [program, model, workflow.length + comfyui.length + comfyApi.length || undefined];
+  if (named.filter((each) => each !== undefined).length > 1)
+    throw problem('E602', {
+      what: '--program, --model and a ComfyUI exclude each other: a batch has one deployment',
+      hint: 'make two batches',
+    });
+}
+
+function refuseWithoutProgram({
+  program,
+  gpus,
+  stays,
+}: Pick<GivenServers, 'program' | 'gpus' | 'stays'>): void {
   if (program === undefined && gpus !== undefined)
     throw problem('E602', {
       what: '--gpus needs --program',
@@ -262,12 +277,6 @@ function refuseMixed(flags: GivenServers): void {
     throw problem('E602', {
       what: '--stays needs --program',
       hint: "name what stays: --program 'python generate.py' --stays",
-    });
-  const named = [program, model, workflow.length + comfyui.length + comfyApi.length || undefined];
-  if (named.filter((each) => each !== undefined).length > 1)
-    throw problem('E602', {
-      what: '--program, --model and a ComfyUI exclude each other: a batch has one deployment',
-      hint: 'make two batches',
     });
 }
 
