@@ -102,11 +102,17 @@ export const SHEET_ENTRIES = {
       ? `${f.columns.length > MAX_COLUMNS ? '' : `columns of this sheet: ${list(f.columns)}; `}add ${flagsFor(f.input, f.flag === undefined ? (f.choices ?? []) : [f.flag])}${(f.choices?.length ?? 0) > 1 && f.flag === undefined ? ',' : ''} or --set ${shellWord(f.input)}=<value>`
       : 'the input has no default: fill in the cell, or remove the row from the sheet',
   ]),
-  E204: entry<{ column: string; inputs: readonly string[]; near?: string | undefined }>(inputRefused, (f) => [
+  E204: entry<{
+    column: string;
+    inputs: readonly string[];
+    near?: string | undefined;
+    /** Whether the column may name the rows: without it, they would have other keys. */
+    isKey?: boolean;
+  }>(inputRefused, (f) => [
     `column "${f.column}" is not an input of the deployment`,
     sentences(
       didYouMean(f.near),
-      `inputs: ${list(f.inputs)}; to ignore the column, add: --drop ${shellWord(f.column)}`,
+      `inputs: ${list(f.inputs)}; ${f.isKey === true ? 'to name the rows by it, add: --key' : 'to ignore the column, add: --drop'} ${shellWord(f.column)}`,
     ),
   ]),
   E206: entry<{ column: string; flag: string; columns: readonly string[]; near?: string | undefined }>(

@@ -1,40 +1,21 @@
 // Maps columns to inputs and types. Computed once, before the first row is read, so each header error is reported once.
 
-import { columnsIn, type Template, templateIn, templateText, namesInTemplates } from './templates.ts';
-import {
-  type Correction,
-  correctionOf,
-  hintAmong,
-  list,
-  nearest,
-  problem,
-  type RunsheetError,
-} from '../errors/error.ts';
+import { columnsIn, templateIn, templateText, namesInTemplates } from './templates.ts';
+import { correctionOf, hintAmong, list, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import type { SheetOptions } from './sheet-source.ts';
 import { ownColumns } from './result-columns.ts';
 import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
 import type { LikelyColumns } from './guesses/guess.ts';
-import { areOneSetting, numberedLike } from './guesses/input-names.ts';
+import { missingInputs, unknownInputs } from './header-faults.ts';
+import type { DeclaredInputs, Feed, Giver } from './input-sources.ts';
 import { type CellKind, asChoice, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
 import { inputNamed, inputsFor, nearestInput, textAround } from './named-inputs.ts';
 import { wrongGpu } from './gpu-names.ts';
 import { dividersOf } from './shared-cells.ts';
 import { type Column, nameFault } from './sheet-record.ts';
 import { checkLadder, predictsSize } from './size-classes.ts';
-
-/** The source of one input: a column (by index), the same JSON text in every row, or a text with cells of the row. */
-export type Feed = {
-  readonly input: string;
-  readonly kind: CellKind;
-  /** Whether an option sets the kind. */
-  readonly isGiven: boolean;
-  readonly type: InputType | undefined;
-  readonly from: { readonly column: number } | { readonly json: string } | { readonly template: Template };
-};
-
-type DeclaredInputs = ReadonlyMap<string, InputType> | undefined;
 
 /** Throws E201 for `--gpu` and `--ladder`, E206 and E602 for options that contradict the sheet, the deployment or each other. */
 export function mapColumns(
@@ -65,7 +46,7 @@ export function mapColumns(
   const feeds = givers.flatMap((giver) => feedOf(giver, options, declaredTypes, names));
   const problems = [
     ...missingInputs(file, columns, feeds, declaredTypes, likely),
-    ...unknownInputs(file, columns, givers, feeds, declaredTypes, likely),
+    ...unknownInputs({ file, columns, givers, feeds, declared: declaredTypes, likely, options }),
   ];
   return {
     file,
@@ -170,100 +151,6 @@ export function constantOf(by: string, text: string, kind: CellKind, type: Input
   );
 }
 
-function unknownInputs(
-  file: string,
-  columns: readonly Column[],
-  givers: readonly Giver[],
-  feeds: readonly Feed[],
-  declared: DeclaredInputs,
-  likely: LikelyColumns,
-): readonly RunsheetError[] {
-  if (!declared) return [];
-  const inputs = [...declared.keys()];
-  const provided = new Set(givers.map(({ input }) => input));
-  // The error of the missing input names its likely column.
-  const open = Object.fromEntries(Object.entries(likely).filter(([input]) => !provided.has(input)));
-  const meant = new Set(Object.values(open).flat());
-  return givers.flatMap(({ input, from }) => {
-    const column = 'column' in from && !declared.has(input) ? columns[from.column] : undefined;
-    if (!column || meant.has(column.name)) return [];
-    const { name: columnName, ...at } = column;
-    const place = { file, ...at, columnName };
-    const missing = inputs.filter((name) => !provided.has(name));
-    const near = missing.find((name) => areOneSetting(input, name)) ?? nearest(input, missing);
-    // Without any column of the deployment, it is the wrong sheet, and dropping all columns does not help.
-    const dropped: Correction | undefined =
-      feeds.length > 0 || meant.size > 0 ? { add: [['--drop', columnName]] } : undefined;
-    const correction = near === undefined ? dropped : mapFlag(near, columnName);
-    return [problem('E204', { column: input, inputs, near }, { place, correction })];
-  });
-}
-
-const mapFlag = (input: string, column: string): Correction => ({ add: [['--map', `${input}=${column}`]] });
-
-function missingInputs(
-  file: string,
-  columns: readonly Column[],
-  feeds: readonly Feed[],
-  declared: DeclaredInputs,
-  likely: LikelyColumns,
-): readonly RunsheetError[] {
-  const names = columns.map(({ name }) => name);
-  const fed = new Set(feeds.map(({ input }) => input));
-  const used = new Set(feeds.map(({ from }) => ('column' in from ? from.column : undefined)));
-  const unused = names.filter((_, at) => !used.has(at));
-  const line = columns[0]?.line;
-  const place = line === undefined || line === 0 ? { file } : { file, line };
-  const missing = [...(declared?.values() ?? [])].filter(({ name, required }) => required && !fed.has(name));
-  const flags = missing.map(({ name }) => {
-    const near = likely[name] ?? oneOfKind(nearest(name, unused), unused);
-    return typeof near === 'string' ? (['--map', `${name}=${near}`] as const) : undefined;
-  });
-  const isMended = !flags.includes(undefined);
-  return missing.map((type, at) => {
-    const flag = flags[at];
-    const correction = isMended && flag !== undefined ? { add: [flag] } : undefined;
-    const choices = choicesFor(type.name, likely[type.name]);
-    const facts = { input: type.name, columns: names, flag, choices, absent: absentFile(type) };
-    return problem('E203', facts, { place, correction });
-  });
-}
-
-/** Flags for each of these columns, and for all of them in a prompt: a text to speak is in one of them. */
-function choicesFor(
-  input: string,
-  columns: LikelyColumns[string] = [],
-): readonly (readonly [flag: string, value: string])[] {
-  if (typeof columns === 'string') return [];
-  const isJoined =
-    columns.length > 1 &&
-    areOneSetting(input, 'prompt') &&
-    /prompt/i.test(input) &&
-    columns.every((name) => !/[{}[\]]/.test(name));
-  const joined = columns.map((name) => `{${name}}`).join(', ');
-  return [
-    ...columns.map((name) => ['--map', `${input}=${name}`] as const),
-    ...(isJoined ? [['--set', `${input}=${joined}`] as const] : []),
-  ];
-}
-
-/** The name, unless others differ from it only by a number: none of them alone is meant. */
-const oneOfKind = (name: string | undefined, names: readonly string[]): string | undefined =>
-  name === undefined || numberedLike(name, names).length > 0 ? undefined : name;
-
-/** The default file of a workflow input that no server has; with another file, the input would not be required. */
-export const absentFile = ({ required, default: file }: InputType): string | undefined =>
-  required && typeof file === 'string' && file !== '' ? file : undefined;
-
-/** The source of an input: a column (by its index) or the text of `--set`; `by` names it in messages. */
-type Giver = {
-  readonly input: string;
-  readonly by: string;
-  readonly from: { readonly column: number } | { readonly set: string };
-  /** True if an option names it; a column provides the input of its own name without an option. */
-  readonly asked: boolean;
-};
-
 /**
  * `inputTypes` are those of the deployment, if known. Throws E206 if an option names a column that is not in the sheet, E602
  * if one input would have two sources.
@@ -276,7 +163,11 @@ function rolesOf(
   const inputOf = (name: string): string | undefined => inputTypes && inputNamed(inputTypes, name)?.name;
   const mapped = mappedIn(names, options);
   const spokenFor = new Set(options.drop.map((name) => indexOf(names, name, '--drop')));
-  for (const { from } of mapped) spokenFor.add(from.column);
+  for (const { input, from } of mapped) {
+    spokenFor.add(from.column);
+    const whole = objectOf(names, from.column, options);
+    if (whole !== undefined && (inputOf(whole) ?? whole) === input) spokenFor.add(names.indexOf(whole));
+  }
   const templated = namesInTemplates(options.set, names);
   for (const name of templated) if (inputOf(name) === undefined) spokenFor.add(names.indexOf(name));
   const gpuColumn = gpuColumnOf(names, options, spokenFor, inputOf('gpu') !== undefined);
@@ -303,6 +194,13 @@ function rolesOf(
       (name, at) => !giving.has(at) && at !== gpuColumn && at !== keyColumn && !templated.has(name),
     ),
   };
+}
+
+/** The column of JSON whose part another column is: `voice` of `voice.name`. */
+function objectOf(names: readonly string[], part: number, { format }: SheetOptions): string | undefined {
+  const whole = names[part]?.replace(/\.[^.]*$/, '');
+  const isJson = format === 'json' || format === 'jsonl';
+  return isJson && whole !== names[part] ? names.find((name) => name === whole) : undefined;
 }
 
 type Mapped = Giver & { readonly from: { readonly column: number } };

@@ -2,7 +2,7 @@
 
 import { type Media, isBeforeUpload, mediaOf } from '../service-client/contract/file-inputs.ts';
 import { isWebAddress } from '../host/web-address.ts';
-import type { Feed } from './column-mapping.ts';
+import type { Feed } from './input-sources.ts';
 import { columnsIn, type Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { kindOf, takesFiles, type CellKind } from './parse-cell.ts';

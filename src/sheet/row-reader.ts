@@ -27,7 +27,8 @@ import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
 import { type SheetPlace, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import { definedOnly } from '../options/defined-only.ts';
-import { absentFile, type Feed, type ColumnMapping } from './column-mapping.ts';
+import type { ColumnMapping } from './column-mapping.ts';
+import { absentFile, type Feed } from './input-sources.ts';
 import { plainNumber } from './number-signs.ts';
 import { isKey, MAX_KEY } from './row-keys.ts';
 import { columnsIn, type Template } from './templates.ts';
@@ -246,8 +247,7 @@ function fileOf(
     return text;
   }
   const { isAbsent: _, ...fault } = ('path' in cell && severalFiles(cell.path)) || sent;
-  // A fault of every row is reported once.
-  if (column === undefined && row > 1) return undefined;
+  if (column === undefined && row > 1) return undefined; // A fault of every row is reported once.
   const place = index === undefined ? { file: plan.file } : placeOfCell(plan, record, row, index);
   const isSplit = 'isSeveral' in fault && column !== undefined;
   const correction = isSplit ? { add: [['--split', column] as const] } : undefined;

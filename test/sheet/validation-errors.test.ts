@@ -91,6 +91,18 @@ describe('a sheet is refused for', () => {
 });
 
 describe('a refusal', () => {
+  it('offers a column of names as the key: without it, the rows would have other keys', async () => {
+    const sheet: Sheet = { text: 'id,prompt,shop\na1,a fox,x\n', inputTypes: [input('prompt', 'string')] };
+    const { problems } = await refusedBy(lay(sheet));
+    expect(problems[0]?.correction).toEqual({
+      add: [
+        ['--key', 'id'],
+        ['--drop', 'shop'],
+      ],
+    });
+    expect(problems[0]?.hint).toContain('to name the rows by it, add: --key id');
+  });
+
   it('shows the place, the line and a hint', async () => {
     const text = 'prompt,seed,steps,gpu\n"a red\nfox",7,20,A100-8\n';
     const refused = await refusedBy(lay({ text }));

@@ -21,7 +21,9 @@ import {
 } from './guess.ts';
 import { nameProper } from './input-names.ts';
 import { matchColumns, type MatchedColumns } from './match-columns.ts';
-import { listInput, sampleOf } from './sample.ts';
+import { objectParts } from './object-parts.ts';
+import { mappedBy } from './open-columns.ts';
+import { listInput, sampleOf, valuesAt } from './sample.ts';
 
 /** The meaning of columns, before a survey of the rows shows which one names them. */
 type NamedColumns = MatchedColumns & { readonly columns: readonly Column[] };
@@ -53,6 +55,13 @@ export async function settleJson(
     const names = columns.map(({ name }) => name);
     const sample = await sampleOf(source, options, names);
     const matched = matchColumns({ file: source.name, columns, options, inputTypes, sample });
+    const valuesOf = (name: string): readonly string[] => valuesAt(sample, names.indexOf(name));
+    const objects = objectParts({ columns: names, inputTypes, options: matched.options, valuesOf });
+    if (objects.length > 0) {
+      const map = { ...userOptions.map, ...mappedBy(objects) };
+      const again = await settleJson(source, { ...userOptions, map }, inputTypes);
+      return { ...again, guesses: [...objects, ...again.guesses] };
+    }
     return { ...matched, guesses: [...guesses, ...matched.guesses], named: { columns, ...matched } };
   } catch (error) {
     // The layout reports the error with its line.

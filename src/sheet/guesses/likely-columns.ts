@@ -95,9 +95,10 @@ export const taggedColumns = (
 const isFreeText = (type: InputType): boolean =>
   kindOf(type.type) === 'string' && type.options === undefined && !isMedia(type);
 
-/** Whether no person wrote the cells for this text: names that a program gives, or addresses. A column may have the name of the input. */
+/** Whether no person wrote the cells for this text: names that a program gives, addresses, or objects. A column may have the name of the input. */
 function areRecords(name: string, type: InputType, values: readonly string[]): boolean {
   if (values.filter(isAddress).length * 2 >= values.length && !takesAddresses(type.name)) return true;
+  if (values.every((text) => /^\{\s*"/.test(text))) return true;
   return areIds(values) && (isDescriptive(type.name) || sharedWords(name, type.name) === 0);
 }
 

@@ -88,7 +88,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     const problems = inputTypes.some(({ required }) => required) ? [] : [noInput(file, columns, inputs)];
     return { ...nothing, guesses: told, options: { ...settled, drop }, likely, problems };
   }
-  const unasked = data.filter((name) => !isAskedAbout(name, questions));
+  const unasked = data.filter((name) => !isAskedAbout(name, questions) && !hasSentPart(name, options));
   const midjourney = midjourneyColumns({ options, free, idle: unasked, valuesOf });
   const idle = unasked.filter((name) => !midjourney.about.includes(name));
   const unsent = [
@@ -107,6 +107,10 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     problems: [],
   };
 }
+
+/** Whether an input gets a part of the objects of this column. */
+const hasSentPart = (name: string, { map }: SheetOptions): boolean =>
+  Object.values(map).some((path) => path.startsWith(`${name}.`));
 
 /** The columns that may name rows; in subtitles, the number of the cue. */
 function keysOf(data: readonly string[], { keyColumn, format }: SheetOptions, isDeclared: boolean) {

@@ -229,3 +229,42 @@ describe('a row of JSON', () => {
     expect(refused.problems[0]?.correction).toEqual({ add: names.map((name) => ['--drop', name]) });
   });
 });
+
+describe('an object where an input takes a text', () => {
+  const VOICED = [input('text', 'string', { required: true }), input('voice', 'string')];
+  const options = { format: 'jsonl' } as const;
+
+  it('is asked for one of its parts, and the key stays', async () => {
+    const text =
+      '{"id":"a1","text":"Hello","voice":{"id":"v-1","name":"Ann","lang":"en"}}\n{"id":"a2","text":"Bye","voice":{"id":"v-2","name":"Bob","lang":"de"}}\n';
+    expect(await read('a.jsonl', text, options, { inputTypes: VOICED })).toEqual({
+      rows: ['a1 {"text":"Hello","voice":"Ann"}', 'a2 {"text":"Bye","voice":"Bob"}'],
+      guesses: [
+        '? "voice" is an object, of which the input voice gets voice.name; to send another part: --map voice=voice.lang, or --map voice=voice.id (--map voice=voice.name)',
+        'column "id" names the rows (--key id)',
+      ],
+    });
+    const map = { voice: 'voice.lang' };
+    expect(await read('a.jsonl', text, { ...options, map }, { inputTypes: VOICED })).toEqual({
+      rows: ['a1 {"text":"Hello","voice":"en"}', 'a2 {"text":"Bye","voice":"de"}'],
+      guesses: ['column "id" names the rows (--key id)'],
+    });
+  });
+
+  it('has the part that is called as a required input', async () => {
+    const text = '{"line":{"take":3,"text":"Hello"},"voice":{"name":"Ann"}}\n';
+    const { rows, guesses } = await read('a.jsonl', text, options, { inputTypes: VOICED });
+    expect(rows).toEqual(['{"text":"Hello","voice":"Ann"}']);
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
+      expect.stringContaining('gets line.text (--map'),
+      expect.stringContaining('gets voice.name (--map'),
+    ]);
+  });
+
+  it('without a part that fits is refused', async () => {
+    const text = '{"text":"Hello","voice":{"pitch":2}}\n';
+    await expect(read('a.jsonl', text, options, { inputTypes: VOICED })).rejects.toMatchObject({
+      problems: [expect.objectContaining({ code: 'E202' })],
+    });
+  });
+});
