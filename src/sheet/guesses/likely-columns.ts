@@ -61,7 +61,7 @@ export function likelyColumns(
     const texts = [...new Set([...long, ...short])].filter(
       (name) => markIn(name, valuesOf) === undefined && !isKey(name),
     );
-    likely[type.name] = isTagged ? [...texts.slice(0, MAX_CHOICES - 1), best] : best;
+    likely[type.name] = isTagged && texts.length > 0 ? [...texts.slice(0, MAX_CHOICES - 1), best] : best;
   }
   return likely;
 }

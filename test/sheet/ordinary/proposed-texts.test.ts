@@ -66,4 +66,9 @@ describe('a column for a text', () => {
     expect(hint).toMatch(/add --map prompt=Title, or --map '?prompt=(?:Body|Description)/);
     expect(hint).not.toContain('prompt=Handle');
   });
+
+  it('with HTML is the command where no other column has a text, and a line says so', async () => {
+    const { flags } = await proposed('sku,description\nA1,<p>Sporty top</p>\nA2,<p>Red dress</p>\n');
+    expect(flags).toEqual([['--map', 'prompt=description']]);
+  });
 });
