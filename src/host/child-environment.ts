@@ -27,7 +27,7 @@ const ALLOWED = {
   /** The stack starts all others, so it needs every variable that one of them needs. */
   stack: [...SYSTEM, ...NETWORK, ...NODE, ...PYTHON, ...SETTINGS, ...S3],
   worker: [...SYSTEM, ...NETWORK, ...NODE, ...SETTINGS, ...S3],
-  service: [...SYSTEM, ...NODE, /^RUNSHEET_(HOME|LOG_LEVEL)$/],
+  service: [...SYSTEM, ...NODE, /^RUNSHEET_(HOME|LOG_LEVEL|WEBHOOK_URL)$/],
   /** Every Go program reads GOMAXPROCS, GOMEMLIMIT and similar variables. */
   temporal: [...SYSTEM, /^GO[A-Z]+$/],
   /** pip reads the user's index, proxy and certificates. */

@@ -13,6 +13,9 @@ export const VENDOR_FACTS: Readonly<
   fal: { url: 'https://queue.fal.run', variable: 'FAL_KEY', scheme: 'Key' },
 };
 
+/** The vendors that reveal a run whose answer was lost at a public address only. */
+export const TELLING_VENDORS: readonly string[] = ['runpod', 'fal'] satisfies Vendor[];
+
 export const isVendor = (text: string): text is Vendor => VENDORS.some((vendor) => vendor === text);
 
 export const SERVER_KINDS = ['comfyui', 'comfy-api', 'gpu', ...VENDORS] as const;

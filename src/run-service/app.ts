@@ -7,6 +7,7 @@ import { demandSpeed, type LeastSpeed } from '../host/least-speed.ts';
 import { openPageLogin, type PageLogin } from '../host/page-login.ts';
 import { PATHS } from '../service-client/contract/paths.ts';
 import { OwnerRequests } from './owner-requests.ts';
+import { MOST_TOLD_BYTES, TOLD } from '../service-client/contract/told-path.ts';
 import { API, authentication, CONTROL, type Tokens } from './auth.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.ts';
@@ -85,6 +86,7 @@ export function createApp(
     serveUploaded(files, service, requests);
     done();
   });
+  serveTold(app, service);
   serveUploadUrls(app, service);
   serveV1(app, service);
   serveFiles(app, service, requests);
@@ -138,6 +140,14 @@ function serveV2(app: FastifyInstance, service: Service): void {
     { prefix: API },
   );
   void app.register((api) => serveUploads(api, service), { prefix: API });
+}
+
+/** The address is the authentication. */
+function serveTold(app: FastifyInstance, service: Service): void {
+  app.post(`${TOLD}/*`, { bodyLimit: MOST_TOLD_BYTES }, async (request, reply) => {
+    const body = typeof request.body === 'string' ? request.body : '';
+    return reply.code(await service.gpus.told(request.url, { headers: request.headers, body })).send();
+  });
 }
 
 function serveControl(app: FastifyInstance, service: Service, tokens: Tokens): void {

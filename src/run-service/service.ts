@@ -1,5 +1,6 @@
 // Composes the service without its sockets.
 
+import { openDoor, type DoorOptions } from './executors/remote/vendors/door.ts';
 import { join } from 'node:path';
 import { errorMessage } from '../errors/error.ts';
 import type { ShownRun } from '../service-client/contract/shown.ts';
@@ -57,6 +58,8 @@ export type RunServiceOptions = {
   readonly programs?: string | undefined;
   /** The folder of the locks of GPUs that all services of this user share (default: no locks). */
   readonly locks?: string | undefined;
+  /** The public address at which vendors tell about runs whose answers may be lost, and the secret of their addresses. */
+  readonly door?: DoorOptions | undefined;
   /** The intervals for watching own GPU servers, for tests. */
   readonly timing?: Partial<Timing>;
 };
@@ -303,6 +306,7 @@ function openExecutors(options: RunServiceOptions, world: ServiceWorld) {
     files: storage.files,
     seats: storage.seats,
     locks: options.locks,
+    door: options.door && openDoor(options.door),
     programs: options.programs ?? join(storage.seats, 'named'),
     timing: { ...TIMING, ...options.timing },
     say: log,

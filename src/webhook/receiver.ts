@@ -14,12 +14,15 @@ import {
 import { errorMessage } from '../errors/error.ts';
 import { webhookSchema } from '../service-client/contract/run.ts';
 import { WebhookHandler, type HandlerDeps } from './handler.ts';
+import { isTold, openToldDoor, type ServiceOrigin } from './told.ts';
 import { isGenuine, isOldToken, readToken } from './webhook-token.ts';
 
 export type ReceiverDeps = HandlerDeps & {
   readonly secret: string;
   /** Whether only programs of this machine send webhooks. */
   readonly onlyHere?: boolean;
+  /** The local run service, if vendors may tell it something. */
+  readonly serviceOrigin?: ServiceOrigin | undefined;
   /** Called with the status of each answer. */
   readonly answered?: ((status: number) => void) | undefined;
 };
@@ -36,12 +39,12 @@ const LIMITS = {
   keepAliveTimeout: 30_000,
   connectionsCheckingInterval: 1_000,
 };
-type State = { isDraining: boolean };
+type State = { isDraining: boolean; readonly told: ReturnType<typeof openToldDoor> };
 
 /** Starts listening; port 0 takes any free port, and so does a port in use with `orAny`. */
 export async function openReceiver(deps: ReceiverDeps, listen: Listen, orAny = false) {
   const handler = new WebhookHandler(deps);
-  const state: State = { isDraining: false };
+  const state: State = { isDraining: false, told: openToldDoor(deps.serviceOrigin ?? (() => undefined)) };
   const requests = new Set<IncomingMessage>();
   const { server, connections, port } = await openServer(
     { ...LIMITS, orAny },
@@ -120,12 +123,13 @@ const CHECKS: ReadonlySet<string> = new Set([HEALTH, READY]);
 async function handle(
   handler: WebhookHandler,
   { secret, onlyHere = false }: ReceiverDeps,
-  { isDraining }: State,
+  { isDraining, told }: State,
   request: IncomingMessage,
 ): Promise<number> {
   if (onlyHere && !isAddressedHere(request)) return 403;
   if (request.url === HEALTH) return 200;
   if (request.url === READY) return isDraining ? 503 : 200;
+  if (isTold(request.url ?? '')) return told(request);
   if (isOldToken(request.url)) return 410;
   const token = readToken(request.url);
   if (token === undefined || !isGenuine(token, secret)) return 404;

@@ -57,6 +57,7 @@ it('a batch at fal stops at the limit by the price that its user states', async 
   const priced = [...sheet.slice(0, -1), `0.025/run=fal:${fal.model}`, '--max-cost', '0.10'];
   const plan = await stage.run(['plan', ...priced]);
   expect(plan.stderr + plan.stdout).toContain('cost      $0.30 by the price of a run');
+  expect(plan.stderr).toContain('a lost answer stays unknown: fal has no list of runs');
   const run = await stage.run(['run', ...priced, '--accept-cost']);
   expect(run.code).toBe(8);
   expect(run.stderr).toContain('$0.10 of $0.10 spent; the next run on fal may cost up to $0.025');

@@ -21,6 +21,7 @@ import { loadConfigWith } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
 import { notesFolder } from '../../host/user-folders.ts';
 import { programsIn } from '../../host/named-program.ts';
+import { readOrCreateSecret } from '../../host/state-folder.ts';
 import { isLoopback } from '../../options/loopback.ts';
 import { keepSecret } from '../../errors/redact.ts';
 import { onTerminal, printerFor, type Context, type Printer } from '../context.ts';
@@ -74,7 +75,7 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
     tokens,
     speed: flags.speed,
     database,
-    ...programFolders(config),
+    ...partsOf(config),
     deployments: simulated,
     faults: faultsOf(flags.fault),
     behaviour: flags.behaviour,
@@ -120,9 +121,11 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
   await running.close();
 }
 
-const programFolders = ({ home, environment }: Config) => ({
+/** The folders of programs, and the address at which vendors tell about runs. */
+const partsOf = ({ home, environment, webhook }: Config) => ({
   programs: programsIn(home),
   locks: join(notesFolder(environment), 'seats'),
+  door: { url: webhook.url, secret: keepSecret(readOrCreateSecret(join(home, 'told-secret'))) },
 });
 
 /** Adds the workflows, and prints notes about their files on stderr, such as where a graph was found. */

@@ -46,6 +46,8 @@ export type SentWork =
       readonly inputs: Readonly<Record<string, unknown>>;
       /** When the server has to end the run by itself. */
       readonly timeLimitMs: number;
+      /** The address at which the server may tell about the run; absent without a public address. */
+      readonly toldAt?: string | undefined;
     };
 
 /** The graph of a run; only servers of ComfyUI get one. */
@@ -236,6 +238,14 @@ type DescribedModel = {
   readonly document?: unknown;
 };
 
+/** A webhook of the server about a run of a model. */
+export type ToldMessage = {
+  readonly id: string;
+  readonly model: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+};
+
 export type Backend = {
   readonly kind: ServerKind;
   /** Read again for each use, because the server may have become better known. */
@@ -263,6 +273,8 @@ export type Backend = {
   submit(run: Sent, work: SentWork): Promise<Submitted>;
   /** The state of these runs, and of all others that wait or execute there, including those of other clients. */
   poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>>;
+  /** The server's id of the run; undefined if the message is not genuine. */
+  told?(message: ToldMessage): Promise<string | undefined>;
   /** Requests a cancellation; the run is gone once `poll` says so. */
   cancel(id: string, seen: Seen['at']): Promise<void>;
   /** Whether the server has the file that a workflow names; absent if the server does not tell. */

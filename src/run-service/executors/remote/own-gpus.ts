@@ -19,7 +19,9 @@ import { givenGpusSchema, type GivenProgram, type GivenWorkflow } from './given-
 import { pathOf } from './naming/values.ts';
 import { openProgramSeat } from './program/program-seat.ts';
 import { programTask } from './program/program-task.ts';
+import type { Door } from './vendors/door.ts';
 import { modelTask } from './vendors/model-task.ts';
+import { takeTold } from './vendors/told-runs.ts';
 import { Remote } from './remote.ts';
 import type { Price } from './run-price.ts';
 import type { RemoteWorld } from './remote-world.ts';
@@ -34,7 +36,7 @@ type AddedWorkflow = Pick<Deployment, 'id' | 'name'> & {
   readonly deployment: Deployment;
 };
 
-type OwnGpusWorld = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder'> & {
+type OwnGpusWorld = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder' | 'toldAt'> & {
   readonly database: Pick<
     Database,
     | 'servers'
@@ -51,6 +53,8 @@ type OwnGpusWorld = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder'> & {
   readonly uploads: { open(id: string): Promise<Readable | undefined> };
   /** The address of the service itself, whose uploads are read directly. */
   readonly origin: () => string;
+  /** The door for what vendors tell; absent: they are not asked to. */
+  readonly door?: Door | undefined;
   /** The folder in which commands keep the programs that they name. */
   readonly programs: string;
   /** The folder of tries of programs, on the disk of the kept files. */
@@ -94,7 +98,19 @@ export class OwnGpus {
       keptUnder: this.known.keptUnder,
       isOver: (id) => (world.database.find(id)?.endedMs ?? null) !== null,
       putFiles: fileCarrier(world),
+      toldAt: (task, id, tries) =>
+        task.kind === 'model' ? world.door?.addressOf({ vendor: task.vendor, id, tries }) : undefined,
     });
+  }
+
+  /** Takes what a vendor tells at this path. Returns the status of the answer. */
+  async told(path: string, message: Parameters<typeof takeTold>[2]): Promise<number> {
+    const { door, database, now, commit, events } = this.#world;
+    if (door === undefined) return 404;
+    const { executor } = this;
+    const task = (id: string): Task | undefined => executor.task(id);
+    const world = { door, find: database.find, task, servers: () => executor.servers, now, commit, events };
+    return takeTold(world, path, message);
   }
 
   /** Restores stored servers and workflows, whether the servers answer or not. */

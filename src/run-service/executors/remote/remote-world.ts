@@ -22,6 +22,8 @@ export type RemoteWorld = {
   readonly isOver: (runId: string) => boolean;
   /** The address under which a server is stored. */
   readonly keptUnder: (url: string) => string;
+  /** The address at which a vendor may tell about this try of a run. */
+  readonly toldAt?: (task: Task, runId: string, tries: number) => string | undefined;
   readonly timing: Timing;
   readonly say: (event: string, facts: Record<string, unknown>) => void;
 };

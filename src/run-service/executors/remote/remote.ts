@@ -375,13 +375,11 @@ export class Remote implements Executor {
       say,
       ...runEvents(events, now),
       put: ({ run, task }, backend) => putFiles(task, this.#inputsOf(run.id), backend),
-      workOf: ({ run, task }, put) =>
-        workOf(
-          task,
-          this.#inputsOf(run.id),
-          { id: run.id, day: dayOf(now()), timeLimitMs: timeLimitMs({ run, task }) },
-          put,
-        ),
+      workOf: ({ run, task, state: { tries = 1 } }, put) => {
+        const facts = { id: run.id, day: dayOf(now()), timeLimitMs: timeLimitMs({ run, task }) };
+        const toldAt = this.#world.toldAt?.(task, run.id, tries);
+        return workOf(task, this.#inputsOf(run.id), { ...facts, toldAt }, put);
+      },
       store: ({ run }, made, backend) => files.store(run.id, dayOf(now()), made, backend),
       inspect: (server) => inspect(server, [...this.#tasks.values()]),
       free: () => this.#serve(),

@@ -92,7 +92,12 @@ function unknownText(task: string, name: string, names: readonly string[]): stri
 export function workOf(
   task: Task,
   values: InputValues,
-  run: { readonly id: string; readonly day: string; readonly timeLimitMs: number },
+  run: {
+    readonly id: string;
+    readonly day: string;
+    readonly timeLimitMs: number;
+    readonly toldAt?: string | undefined;
+  },
   files: ReadonlyMap<string, PutFile>,
 ): SentWork {
   if (isGraph(task)) return { kind: 'graph', graph: filledGraph(task, values, run, files) };
@@ -101,7 +106,8 @@ export function workOf(
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [name, (typeof value === 'string' && files.get(value)) || value]),
   );
-  return { kind: 'inputs', target: task, inputs, timeLimitMs: run.timeLimitMs };
+  const { timeLimitMs, toldAt } = run;
+  return { kind: 'inputs', target: task, inputs, timeLimitMs, ...(toldAt !== undefined && { toldAt }) };
 }
 
 /** The inputs of a run whose value names a file. */

@@ -5,9 +5,10 @@
 import { z } from 'zod';
 import { exactText } from '../../../../host/exact-json.ts';
 import { inputsIn, Unreachable, type Backend, type RunEnd, type Seen, type Sent } from '../backend.ts';
-import type { SentWork, Submitted } from '../backend.ts';
+import type { SentWork, Submitted, ToldMessage } from '../backend.ts';
 import { jsonIn, OF_A_PERSON, openHttp, parsed, type Http, type ServerAnswer } from '../http.ts';
 import { answerFile, madeIn } from './answer-files.ts';
+import { FalSignatures } from './fal-signature.ts';
 import { ReadRuns } from './read-runs.ts';
 import { bodySchemaIn, dataUri, posted, submittedOf, SUBMIT, vendorReason } from './vendor-answers.ts';
 
@@ -15,6 +16,8 @@ import { bodySchemaIn, dataUri, posted, submittedOf, SUBMIT, vendorReason } from
 const QUEUE = 'https://queue.fal.run';
 const CATALOGUE = 'https://api.fal.ai';
 const NOT_FOUND = 404;
+/** Publishes the keys of webhooks. */
+const KEYS = 'https://rest.fal.ai';
 const SECOND_MS = 1_000;
 
 export function openFal(
@@ -24,7 +27,9 @@ export function openFal(
     seats,
   }: { readonly headers: Readonly<Record<string, string>>; readonly seats?: number | undefined },
 ): Backend {
-  const fal = new Fal(openHttp(url, headers), openHttp(url === QUEUE ? CATALOGUE : url, headers));
+  const isReal = url === QUEUE;
+  const fal = new Fal(openHttp(url, headers), openHttp(isReal ? CATALOGUE : url, headers));
+  const signatures = new FalSignatures(openHttp(isReal ? KEYS : url, {}));
   return {
     kind: 'fal',
     get guarantee() {
@@ -42,13 +47,15 @@ export function openFal(
     poll: (runs) => fal.runs.poll(runs),
     cancel: (id) => fal.cancel(id),
     forget: (id) => fal.runs.forget(id),
+    told: async (message) => ((await signatures.isGenuine(message)) ? fal.told(message) : undefined),
     file: (ref) => answerFile(ref, url, (request) => fal.outputOf(request)),
     put: dataUri,
     listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
-    close: () => fal.close(),
+    close: async () => void (await Promise.all([fal.close(), signatures.close()])),
   };
 }
 
+const MAX_ID = 200;
 const takenSchema = z.looseObject({ request_id: z.string() });
 const statusSchema = z.looseObject({
   status: z.string(),
@@ -91,9 +98,10 @@ class Fal {
   }
 
   async submit({ id }: Sent, work: SentWork): Promise<Submitted> {
-    const { target, inputs } = inputsIn(work);
+    const { target, inputs, toldAt } = inputsIn(work);
     if (target.kind !== 'model') return { kind: 'refused', reason: `${target.name} is no model` };
-    const answer = await posted(this.#queue, `/${target.model}`, exactText(inputs), {
+    const query = toldAt === undefined ? '' : `?fal_webhook=${encodeURIComponent(toldAt)}`;
+    const answer = await posted(this.#queue, `/${target.model}${query}`, exactText(inputs), {
       'x-fal-no-retry': '1',
       'x-fal-store-io': '1',
       'x-fal-request-timeout': String(Math.max(1, Math.ceil(SUBMIT.queueMs / SECOND_MS))),
@@ -104,6 +112,15 @@ class Fal {
     });
     if (submitted.kind === 'accepted' && submitted.ref !== undefined) this.runs.accepted(id, submitted.ref);
     return submitted;
+  }
+
+  /** The webhook of a request names it, whether it succeeded or not. */
+  told({ id, model, body }: ToldMessage): string | undefined {
+    const requestId = takenSchema.safeParse(jsonIn(body)).data?.request_id;
+    if (requestId === undefined || requestId === '' || requestId.length > MAX_ID) return undefined;
+    const ref = refOf(model, requestId);
+    this.runs.accepted(id, ref);
+    return ref;
   }
 
   async #read(ref: string): Promise<Seen> {

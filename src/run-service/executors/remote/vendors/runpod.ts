@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { exactText } from '../../../../host/exact-json.ts';
 import { inputsIn, type Backend, type RunEnd, type Seen, type Sent } from '../backend.ts';
-import type { SentWork, Submitted } from '../backend.ts';
+import type { SentWork, Submitted, ToldMessage } from '../backend.ts';
 import { jsonIn, openHttp, parsed, type Http } from '../http.ts';
 import { answerFile, madeIn } from './answer-files.ts';
 import { dataUri, posted, submittedOf, SUBMIT } from './vendor-answers.ts';
@@ -42,6 +42,7 @@ export function openRunpod(
     poll: (runs) => runpod.runs.poll(runs),
     cancel: (id) => runpod.cancel(id),
     forget: (id) => runpod.runs.forget(id),
+    told: (message) => Promise.resolve(runpod.told(message)),
     file: (ref) => answerFile(ref, url, (job) => runpod.outputOf(job)),
     put: dataUri,
     listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
@@ -57,6 +58,7 @@ const jobSchema = z.looseObject({
   executionTime: z.number().nullish().catch(undefined),
 });
 type RunpodJob = z.output<typeof jobSchema>;
+const namedSchema = z.looseObject({ id: z.string().min(1).max(200) });
 const healthSchema = z.looseObject({ jobs: z.unknown() });
 
 class Runpod {
@@ -85,11 +87,11 @@ class Runpod {
   }
 
   async submit({ id }: Sent, work: SentWork): Promise<Submitted> {
-    const { target, inputs, timeLimitMs } = inputsIn(work);
+    const { target, inputs, timeLimitMs, toldAt: webhook } = inputsIn(work);
     if (target.kind !== 'model') return { kind: 'refused', reason: `${target.name} is no model` };
     const executionTimeout = Math.max(LEAST_LIMIT_MS, Math.ceil(timeLimitMs));
     const ttl = Math.max(LEAST_TTL_MS, executionTimeout + SUBMIT.queueMs);
-    const body = exactText({ input: inputs, policy: { executionTimeout, ttl } });
+    const body = exactText({ input: inputs, policy: { executionTimeout, ttl }, ...(webhook && { webhook }) });
     const answer = await posted(this.#http, pathOf(target.model, 'run'), body);
     const submitted = submittedOf(answer, (job) => {
       const jobId = jobSchema.safeParse(job).data?.id;
@@ -97,6 +99,15 @@ class Runpod {
     });
     if (submitted.kind === 'accepted' && submitted.ref !== undefined) this.runs.accepted(id, submitted.ref);
     return submitted;
+  }
+
+  /** Only RunPod got the address of the webhook, which names the job that came of the request. */
+  told({ id, model, body }: ToldMessage): string | undefined {
+    const jobId = namedSchema.safeParse(jsonIn(body)).data?.id;
+    if (jobId === undefined) return undefined;
+    const ref = `${model}/${jobId}`;
+    this.runs.accepted(id, ref);
+    return ref;
   }
 
   async #read(ref: string): Promise<Seen> {

@@ -1,0 +1,16 @@
+// The path at which a vendor tells about a run: /told/<vendor>/<run>/<try>/<32 hex of a MAC>. The receiver is reached there
+// from outside, and hands the message to the local run service.
+
+export const TOLD = '/told';
+
+const PATH = /^\/told\/([a-z]{1,20})\/([\w-]{1,64})\/(\d{1,6})\/([0-9a-f]{32})$/;
+
+/** A message is as large as a result may be that is told, too; results are read from the vendor itself. */
+export const MOST_TOLD_BYTES = 1 << 20;
+
+/** Does not check the MAC. */
+export function readToldPath(path: string) {
+  const [, vendor, id, tries, mac] = PATH.exec(path) ?? [];
+  if (vendor === undefined || id === undefined || mac === undefined) return undefined;
+  return { vendor, id, tries: Number(tries), mac };
+}
