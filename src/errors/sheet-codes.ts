@@ -9,6 +9,9 @@ const { inputRefused } = EXIT;
 const MAX_COLUMNS = 12;
 
 /** Flags that map the first of several columns to an input. */
+type AbsentColumn = { column: string; flag: string };
+type ColumnAbsent = AbsentColumn & { columns: readonly string[]; near?: string | undefined };
+
 export const oneOf = ({
   input,
   columns: [first = '', ...furtherColumns],
@@ -115,13 +118,12 @@ export const SHEET_ENTRIES = {
       `inputs: ${list(f.inputs)}; ${f.isKey === true ? 'to name the rows by it, add: --key' : 'to ignore the column, add: --drop'} ${shellWord(f.column)}`,
     ),
   ]),
-  E206: entry<{ column: string; flag: string; columns: readonly string[]; near?: string | undefined }>(
-    inputRefused,
-    (f) => [
-      `column "${f.column}" of ${f.flag} is not in the sheet`,
-      sentences(didYouMean(f.near), `columns of this sheet: ${list(f.columns)}`),
-    ],
-  ),
+  E206: entry<ColumnAbsent & { more?: readonly AbsentColumn[] }>(inputRefused, (f) => [
+    f.more === undefined
+      ? `column "${f.column}" of ${f.flag} is not in the sheet`
+      : `columns are not in the sheet: ${list([f, ...f.more].map(({ column, flag }) => `"${column}" of ${flag}`))}`,
+    sentences(didYouMean(f.near), `columns of this sheet: ${list(f.columns)}`),
+  ]),
   E207: entry<{ value: string; column: string; what: string; hint: string }>(inputRefused, (f) => [
     `${f.value === '' ? 'a cell' : JSON.stringify(f.value)} in column "${f.column}" is ${f.what}`,
     f.hint,

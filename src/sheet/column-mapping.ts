@@ -161,6 +161,7 @@ function rolesOf(
   inputTypes: readonly InputType[] | undefined,
 ) {
   const inputOf = (name: string): string | undefined => inputTypes && inputNamed(inputTypes, name)?.name;
+  refuseAbsent(names, options);
   const mapped = mappedIn(names, options);
   const spokenFor = new Set(options.drop.map((name) => indexOf(names, name, '--drop')));
   for (const { input, from } of mapped) {
@@ -227,6 +228,18 @@ function gpuColumnOf(
   if (options.gpuColumn !== undefined) return indexOf(names, options.gpuColumn, '--gpu-column');
   const column = names.indexOf('gpu');
   return column < 0 || spokenFor.has(column) || isInput ? undefined : column;
+}
+
+/** Throws E206 for all columns at once, if several are not in the sheet. */
+function refuseAbsent(names: readonly string[], { map, drop, gpuColumn, keyColumn }: SheetOptions): void {
+  const named = [
+    ...Object.entries(map).map(([input, column]) => ({ column, flag: `--map ${input}=${column}` })),
+    ...drop.map((column) => ({ column, flag: '--drop' })),
+    ...(gpuColumn === undefined ? [] : [{ column: gpuColumn, flag: '--gpu-column' }]),
+    ...(keyColumn === undefined ? [] : [{ column: keyColumn, flag: '--key' }]),
+  ];
+  const [first, ...more] = named.filter(({ column }) => !names.includes(column));
+  if (first !== undefined && more.length > 0) throw problem('E206', { ...first, more, columns: names });
 }
 
 /** Throws E206. */

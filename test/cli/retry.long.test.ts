@@ -83,6 +83,14 @@ describe('rows that are sent again', () => {
     const [row = ''] = failed();
     const none = await stage.run(['retry', batch, '--row', row, '--failure', 'out-of-memory']);
     expect([none.code, none.stderr]).toEqual([0, expect.stringContaining('no row of')]);
+    const [bought = ''] = stage
+      .results()
+      .flatMap((result) => (result['outcome'] === 'succeeded' ? (result['row'] ?? []) : []));
+    const succeeded = await stage.run(['retry', batch, '--row', bought]);
+    expect([succeeded.code, succeeded.stderr]).toEqual([
+      0,
+      expect.stringContaining(`retry ${batch} --row ${bought} --outcome succeeded`),
+    ]);
     const retried = await stage.run(['retry', batch, '--row', row, '--failure', 'node-error', '--gpu', 'T4']);
     expect(retried.stderr).toContain('1 row sent again on T4');
     const shown = JSON.parse((await stage.run(['show', batch, row, '-o', 'json'])).stdout) as RowRecord;

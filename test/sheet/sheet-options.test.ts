@@ -41,6 +41,13 @@ const contradictions: readonly [string, Sheet, string, RegExp, RegExp][] = [
     /did you mean gpu\?/,
   ],
   [
+    'several columns that are not there, all at once',
+    { text, options: { map: { x: 'main_image', seed: 'seed' }, keyColumn: 'item_sku', drop: ['brand'] } },
+    'E206',
+    /columns are not in the sheet: "main_image" of --map x=main_image, "brand" of --drop, "item_sku" of --key/,
+    /^columns of this sheet: prompt, seed, gpu/,
+  ],
+  [
     '--set and a column',
     { text, options: { set: { seed: '1' } } },
     'E602',

@@ -6,7 +6,7 @@ import type { FlagsOf } from '../flags/flags.ts';
 import type { retryFlags } from './batch-flags.ts';
 import type { Candidates } from '../../batches/append/add-pass.ts';
 import { EXIT } from '../../errors/error.ts';
-import { terminalLine } from '../../errors/outside-text.ts';
+import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { proposeRetry, sendAgain, type RetryFilter } from '../../library/handle/retried-rows.ts';
 import { policyOf } from '../run/answer-policy.ts';
 import { printBatchJson } from './status.ts';
@@ -37,6 +37,13 @@ export default async function retry(this: Context, flags: RetryCommandFlags, nam
   const { rows, open } = again.wanted;
   if (rows === 0 && open === 0) {
     await sayNone(printer, flags, batchFolder);
+    const named = namedRows(flags);
+    if (named !== undefined && flags.outcome === undefined) {
+      const filter = { ...filterOf(flags), outcome: ['succeeded' as const] };
+      using succeeded = await proposeRetry(servers, batchFolder, { filter, set, answers });
+      saySucceeded(printer, batchFolder, named, succeeded.wanted.rows);
+    }
+    await printBatchJson(printer, batchFolder);
     return EXIT.ok;
   }
   if (open > 0)
@@ -63,7 +70,28 @@ async function sayNone(printer: Printer, flags: RetryCommandFlags, batchFolder: 
   const summary = flags.outcome === undefined ? await summaryOfDone(batchFolder) : undefined;
   if (summary !== undefined) printer.next(...toRetry(batchFolder, summary));
   printer.next(['rows', nextCommand('rows', batchFolder)]);
-  await printBatchJson(printer, batchFolder);
+}
+
+/** The flags that name single rows, and those that change them, as they are typed. */
+function namedRows({ key, row, gpu, set = [] }: RetryCommandFlags): string | undefined {
+  if ((key ?? row) === undefined) return undefined;
+  const ranges = row?.map(({ from, to }) => (from === to ? String(from) : `${from}-${to}`));
+  const words = [
+    ...(key === undefined ? [] : ['--key', key.join(',')]),
+    ...(ranges === undefined ? [] : ['--row', ranges.join(',')]),
+    ...(gpu === undefined ? [] : ['--gpu', gpu]),
+    ...set.flatMap((value) => ['--set', value]),
+  ];
+  return words.map(shellWord).join(' ');
+}
+
+/** A row that was bought is sent again only if its owner says so. */
+function saySucceeded(printer: Printer, batchFolder: FoundBatch, named: string, rows: number): void {
+  if (rows === 0) return;
+  printer.notice(
+    `${plural(rows, 'named row')} ${rows === 1 ? 'has' : 'have'} succeeded; only --outcome succeeded buys ${rows === 1 ? 'it' : 'them'} again`,
+  );
+  printer.next(['again', nextCommand('retry', batchFolder, { more: `${named} --outcome succeeded` })]);
 }
 
 const filterOf = ({
