@@ -18,6 +18,7 @@ import { said, type Guess } from '../../sheet/guesses/guess.ts';
 import type { FilesFound, InputFiles, NoFile } from '../../sheet/input-files.ts';
 import { allowedSheet } from '../../store/allowed-folders.ts';
 import type { FilePlace } from '../copy-sheet.ts';
+import { filesBelow, nearestBelow } from './files-below.ts';
 import { isWindowsPath, pathInSubsystem } from './windows-path.ts';
 import { FileAddresses, openUploads, UPLOADS_IN_FLIGHT, type FileToUpload } from './file-addresses.ts';
 
@@ -70,6 +71,7 @@ export class LocalFiles implements InputFiles, Disposable {
   readonly #named;
   #addresses: FileAddresses<Named> | undefined;
   #near = 0;
+  #below: Promise<readonly string[]> | undefined;
   #isUploaded = false;
   #isChecked = false;
 
@@ -273,13 +275,17 @@ export class LocalFiles implements InputFiles, Disposable {
     }
   }
 
-  /** The most similar file name, as the cell would write it. */
+  /** The most similar file name, as the cell would write it; else a file of this name in another folder beside the sheet. */
   async #nearest(path: string, full: string): Promise<string | undefined> {
     this.#near += 1;
     if (this.#near > MAX_NEAR) return undefined;
     const names = await readdir(dirname(full)).catch(() => []);
     const near = nearest(basename(full), names);
-    return near === undefined ? undefined : join(dirname(path), near);
+    if (near !== undefined) return join(dirname(path), near);
+    const { folders: [folder] = [], within } = this.#params.beside ?? {};
+    if (folder === undefined || within !== undefined) return undefined;
+    this.#below ??= filesBelow(folder);
+    return nearestBelow(await this.#below, path);
   }
 }
 
