@@ -77,6 +77,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/run-service/runs/run-record.ts': ['run'],
   'src/sheet/input-change.ts': ['given'],
   'src/sheet/json/json-text.ts': ['given'],
+  'src/sheet/guesses/object-parts.ts': ['given'],
   'src/sheet/json/json.ts': ['given'],
   'src/sheet/pages.ts': ['row of a page'],
   'src/sheet/parse-cell.ts': ['given'],
