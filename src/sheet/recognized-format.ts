@@ -2,6 +2,7 @@
 
 import { extname } from 'node:path';
 import { BY_EXTENSION, type SheetFormat } from './formats.ts';
+import { beginsAsJson } from './json/json-beginning.ts';
 import { headText } from './text/sheet-text.ts';
 import { tradeFormatOf } from './trade/trade-format.ts';
 
@@ -14,7 +15,7 @@ const OPEN_DOCUMENT = 'mimetypeapplication/vnd.oasis.opendocument.spreadsheet';
 /** Two objects on separate lines, so not a JSON document. */
 const TWO_LINES = /^\{.*\}[^\S\n]*\n\s*\{/;
 
-/** The format of a sheet: by its bytes if they are unmistakable, else by its name, else by the first byte that is not white space. */
+/** The format of a sheet: by its bytes if they are unmistakable, else by its name, else by its beginning. */
 export function formatOf(fileName: string, firstBytes: Uint8Array): SheetFormat {
   const start = Buffer.from(firstBytes.subarray(0, 120));
   if (WORKBOOKS.has(start.subarray(0, 4).toString('hex')))
@@ -24,10 +25,8 @@ export function formatOf(fileName: string, firstBytes: Uint8Array): SheetFormat 
   const text = headText(firstBytes).trimStart();
   if (named === 'csv' || named === 'tsv') return tradeFormatOf(text) === 'midjourney' ? 'midjourney' : named;
   if (named !== undefined && named !== 'json') return named;
-  if (TWO_LINES.test(text)) return 'jsonl';
-  const written = named ?? (text.startsWith('{') ? 'jsonl' : text.startsWith('[') ? 'json' : undefined);
-  const trade = tradeFormatOf(text);
-  // A prompt may begin with a permutation: `{red, blue} bird --ar 1:1`.
-  if (named === undefined && trade === 'midjourney' && /^[[{]\s*[^\s"'\]}[{]/.test(text)) return trade;
-  return written ?? trade ?? 'csv';
+  const isJson = named === 'json' || beginsAsJson(text);
+  if (isJson && TWO_LINES.test(text)) return 'jsonl';
+  if (isJson) return named ?? (text.startsWith('{') ? 'jsonl' : 'json');
+  return tradeFormatOf(text) ?? 'csv';
 }

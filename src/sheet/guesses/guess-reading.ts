@@ -140,7 +140,8 @@ async function isPlainList(
     if (lines === 0 && line.split(/[,;\t|]/).some((field) => wanted.has(nameProper(field)))) return false;
     lines += 1;
     if (line.includes('\t')) tabs += 1;
-    bars.add(line.split('|').length - 1);
+    // Bars in braces separate the choices of a text.
+    bars.add(line.replaceAll(/\{[^{}]*\}/g, '').split('|').length - 1);
     const label = LABEL.exec(line);
     const named = nameProper(label?.[1] ?? '');
     if (label !== null && (wanted.has(named) || isSetting(named))) labelled.push(label);

@@ -54,13 +54,13 @@ type SentFacts = {
   readonly valuesOf: ValuesOf;
 };
 
-/** A file of choices of A1111: `__film/styles__`. */
-const WILDCARD = /(?<![\w/])__[\w/-]+__(?![\w/])/;
+/** A file of choices of A1111, `__film/styles__`, and choices in the text itself, `{red|blue}`. */
+const WILDCARD = /(?<![\w/])__[\w/-]+__(?![\w/])|\{[^{}|]*\|[^{}]*\}/;
 
 /** A LoRA in a prompt of A1111, and the place of a style for the prompt. */
 const LORA = /<lora:[^<>]*>/i;
 
-/** Reports sent cells that have a LoRA, parameters of Midjourney, or a column in braces, which is no template. */
+/** Reports sent cells that have a LoRA, choices, parameters of Midjourney, or a column in braces, which is no template. */
 export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): readonly Guess[] {
   const { free, data, options, inputTypes, valuesOf } = facts;
   const texts = inputTypes.filter((type) => kindOf(type.type) === 'string' && !isMedia(type));

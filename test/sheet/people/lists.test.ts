@@ -4,6 +4,24 @@ import { describe, expect, it } from 'vitest';
 import { input } from '../laying.ts';
 import { read } from './reading.ts';
 
+describe('a list whose first line begins with a sign of JSON', () => {
+  it.each([
+    ['[Intro]\nHello there\n', ['[Intro]', 'Hello there']],
+    ['[00:12] Hello\n[00:14] there\n', ['[00:12] Hello', '[00:14] there']],
+    ['{red|blue} fox\n{old|young} owl\n', ['{red|blue} fox', '{old|young} owl']],
+  ])('is read line by line: %j', async (text, prompts) => {
+    const { rows } = await read('list.txt', text);
+    expect(rows).toEqual(prompts.map((prompt) => JSON.stringify({ prompt })));
+  });
+
+  it('is asked about where its braces have choices', async () => {
+    const { guesses } = await read('list.txt', '{red|blue} fox\nan owl\n');
+    expect(guesses).toContain(
+      '? cells of "prompt" have {red|blue}, which is sent as text (--map prompt=prompt)',
+    );
+  });
+});
+
 describe('bullets of a list', () => {
   it.each([
     ['- a red fox\n- an owl\n\n- a cat\n', '"- "'],
