@@ -8,7 +8,7 @@ import { cellText, type SheetRecord, shortened } from './sheet-record.ts';
 import type { SheetOptions } from './sheet-source.ts';
 import { FilledCells, type FilledColumn } from './fill-down.ts';
 import { columnsIn } from './templates.ts';
-import { parseWhere } from './where/where.ts';
+import { columnsNamedIn } from './where/where.ts';
 
 export type ColumnUse = {
   readonly name: string;
@@ -67,15 +67,13 @@ export function usesOf(plan: ColumnMapping, options: ColumnOptions): readonly (r
 
 function rolesByName(
   names: readonly string[],
-  { where, decimalComma, repeat, order = {}, outputName = '' }: ColumnOptions,
+  { where, repeat, order = {}, outputName = '' }: ColumnOptions,
 ): ReadonlyMap<string, readonly Use[]> {
   const roles = new Map<string, readonly Use[]>();
   const put = (name: string | undefined, as: 'where' | 'order' | 'priority' | 'repeat' | 'output_name') => {
     if (name !== undefined) roles.set(name, [...(roles.get(name) ?? []), { as }]);
   };
-  const columns = new Set<string>();
-  if (where !== undefined) parseWhere(where, names, { decimalComma, columns });
-  for (const name of columns) put(name, 'where');
+  for (const name of where === undefined ? [] : columnsNamedIn(where, names)) put(name, 'where');
   put(order.orderBy, 'order');
   put(order.priority, 'priority');
   if (typeof repeat?.by === 'string') put(repeat.by, 'repeat');

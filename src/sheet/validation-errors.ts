@@ -9,7 +9,7 @@ import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
 import type { ColumnUse } from './column-use.ts';
 import type { SheetSource, SheetOptions } from './sheet-source.ts';
 import { isWorkbook } from './formats.ts';
-import { conditionWord } from './where/condition-word.ts';
+import { alsoMet, conditionWord } from './where/condition-word.ts';
 
 /** The file that lists all errors. `isPrivate`: the user is not told about the list, which is removed with its folder. */
 export type ErrorsPlace = { readonly store: Store; readonly file: string; readonly isPrivate?: true };
@@ -164,7 +164,7 @@ export class Problems {
     const [column, ...values] = [keyColumn, ...keys].map((text = '') => conditionWord(text));
     const isOther =
       values.length === 1 ? `${column} != ${values[0]}` : `${column} not in (${values.join(', ')})`;
-    return where === undefined ? isOther : `(${where}) and ${isOther}`;
+    return alsoMet(where, isOther);
   }
 
   /** Completes the list and returns the error for `rows` rows. */

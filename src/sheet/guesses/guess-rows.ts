@@ -11,7 +11,7 @@ import { ownColumns } from '../result-columns.ts';
 import { type SheetSource, type SheetOptions, rangesOf, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import { rowsText } from './long-rows.ts';
-import { conditionOf, conditionWord } from '../where/condition-word.ts';
+import { alsoMet, conditionOf, conditionWord } from '../where/condition-word.ts';
 import { textsWithout } from './empty-parts.ts';
 import type { Survey } from './survey.ts';
 
@@ -47,8 +47,10 @@ function withoutRows(survey: Survey, { where }: SheetOptions): readonly [flag: s
       ? columns.slice(0, 2).map((name) => `${conditionWord(name)} != ${conditionWord(name)}`)
       : sent.map((name) => conditionOf(name, '!=', ''));
   const condition = parts.join(' or ');
-  if (where === undefined) return ['--where', condition];
-  return ['--where', `(${where}) and ${parts.length > 1 ? `(${condition})` : condition}`];
+  return [
+    '--where',
+    where !== undefined && parts.length > 1 ? alsoMet(where, `(${condition})`) : alsoMet(where, condition),
+  ];
 }
 
 const continued = ({ mapped, continued: rows, emptyLines }: Survey): string =>
@@ -102,9 +104,7 @@ export function continuedGuess({ untitled, emptyParts, columns }: Survey, option
     const rows = count === 1 ? '1 row has' : `${count} rows have`;
     const filled = conditionOf(name, '!=', '');
     const text = `${rows} the "${name}" of the row above, which they continue`;
-    const without = or('to leave them out', {
-      where: where === undefined ? filled : `(${where}) and ${filled}`,
-    });
+    const without = or('to leave them out', { where: alsoMet(where, filled) });
     if (untitled.has(name)) return toConfirm('rows', text, { fillDown: [name] }, without);
     const below = `"${name}" is empty in ${plural(count, 'row')} below the first one of a group, and the value above is taken`;
     const set = textsWithout(emptyParts, new Set([columns.indexOf(name)]), columns, options);

@@ -24,7 +24,7 @@ export type MatchedColumns = Settled & {
   /** Columns without a known meaning, and those among them that may name rows, best first. */
   readonly data: readonly string[];
   readonly keys: readonly string[];
-  /** Columns that nothing uses and no question is about, with their places. Users who give a condition have chosen their rows. */
+  /** Columns that nothing sends and no question is about, with their places. */
   readonly idle?: ReadonlyMap<string, number>;
   /** Required input without a column → its most likely column. */
   readonly likely: LikelyColumns;
@@ -101,7 +101,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     options: { ...settled, map: { ...options.map, ...map, ...mappedBy(questions) }, drop },
     guesses: [...told, ...guesses, ...questions, ...midjourney.guesses, ...unsent, ...written],
     data,
-    idle: new Map(options.where === undefined ? open.map((name) => [name, placeOf(name)]) : []),
+    idle: new Map(open.map((name) => [name, placeOf(name)])),
     keys: keysOf(data, options, true),
     likely,
     problems: [],

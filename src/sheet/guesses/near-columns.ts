@@ -51,13 +51,7 @@ export function nearColumns({
   const isMade = isMadeFor({ columns, fed, options, valuesOf }, names);
   return columns.flatMap((column): readonly Guess[] => {
     const values = valuesOf(column);
-    if (
-      values.length === 0 ||
-      isLetter(column) ||
-      names.includes(column) ||
-      options.where?.includes(column) === true
-    )
-      return [];
+    if (values.length === 0 || isLetter(column) || names.includes(column)) return [];
     const near = unfed.filter((type) => isNear(column, values, type, isMade));
     if (near.length > 0) return [question(column, near, columns)];
     const instead = [...fed].find(([type]) => isVersion(column, values, type));

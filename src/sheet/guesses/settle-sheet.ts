@@ -41,6 +41,7 @@ import {
 import { namesInTemplates } from '../templates.ts';
 import { settleRows } from '../grid/settle-rows.ts';
 import { whereOf } from '../grid/expanded-rows.ts';
+import { columnsNamedIn } from '../where/where.ts';
 import { columnsOf, surveyedRecords } from '../read-records.ts';
 import { listInput, type SampledRows, sampleOf } from './sample.ts';
 import type { Column } from '../sheet-record.ts';
@@ -227,7 +228,7 @@ async function settleValues(
     ...(isOddRefused ? [] : [emptyPartGuesses(survey.emptyParts, plan, options)]),
     keyGuess(survey, keys, options, inputTypes !== undefined),
     gpuGuesses(survey, options, inputTypes !== undefined),
-    { guesses: stateGuesses(survey, keys), options: {} },
+    { guesses: stateGuesses(survey, keys, options), options: {} },
     marks,
     numberGuesses(survey, plan, { ...matched.options, ...marks.options }),
     { guesses: encodingGuess(survey, reading), options: {} },
@@ -269,10 +270,15 @@ async function surveyed(
   return survey;
 }
 
-/** A column that names the rows or their GPUs says no state. */
-function stateGuesses({ states, names, gpuColumns, otherGpus }: Survey, keys: readonly string[]) {
+/** A column that names the rows or their GPUs says no state, and a condition chooses among the states of its columns. */
+function stateGuesses(
+  { states, names, gpuColumns, otherGpus, columns }: Survey,
+  keys: readonly string[],
+  { where }: SheetOptions,
+) {
   const key = keys.find((name) => !names.has(name));
-  return states.guesses(new Set([key, ...gpuColumns, ...otherGpus.keys()]));
+  const named = where === undefined ? [] : columnsNamedIn(where, columns);
+  return states.guesses(new Set([key, ...gpuColumns, ...otherGpus.keys(), ...named]), where);
 }
 
 /** Without declared inputs, the key column may itself be an input. */

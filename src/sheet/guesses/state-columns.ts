@@ -5,7 +5,7 @@ import { list } from '../../errors/error.ts';
 import { plural } from '../../options/number-text.ts';
 import { isYes, isYesOrNo, YES_MARK } from '../parse-cell.ts';
 import { cellText, type SheetRecord } from '../sheet-record.ts';
-import { conditionOf, conditionWord } from '../where/condition-word.ts';
+import { alsoMet, conditionOf, conditionWord } from '../where/condition-word.ts';
 import { isRecorded } from './cell-forms.ts';
 import { type Alternative, dropped, type Guess, or, toConfirm } from './guess.ts';
 import { asksState } from './input-names.ts';
@@ -32,6 +32,7 @@ export class StateColumns {
   #columns: readonly StateColumn[];
   readonly #isSmall: boolean;
   #rows = 0;
+  #where: string | undefined;
 
   /** `watched`: columns that nothing else uses, with their places. */
   constructor(watched: ReadonlyMap<string, number>) {
@@ -50,8 +51,9 @@ export class StateColumns {
     this.#columns = this.#columns.filter(({ name, states }) => states.size <= MAX_STATES || asksState(name));
   }
 
-  /** `taken`: columns that turned out to be something else. */
-  guesses(taken: ReadonlySet<string | undefined>): readonly Guess[] {
+  /** `taken`: columns that turned out to be something else. `where`: the condition that the rows meet. */
+  guesses(taken: ReadonlySet<string | undefined>, where?: string): readonly Guess[] {
+    this.#where = where;
     return this.#columns
       .filter((column) => !taken.has(column.name) && areStates(column, this.#isSmall))
       .map((column) => this.#question(column));
@@ -91,7 +93,8 @@ export class StateColumns {
     ];
   }
 
-  #choice(where: string, rows: number): Alternative {
+  #choice(condition: string, rows: number): Alternative {
+    const where = alsoMet(this.#where, condition);
     return or(`to run ${rows} of ${plural(this.#rows, 'row')}`, { where });
   }
 }

@@ -11,3 +11,7 @@ export const conditionWord = (text: string): string =>
 /** A comparison of a column with a text. Quotes keep a text such as 1 from being compared as a number. */
 export const conditionOf = (column: string, compare: '=' | '!=', text: string): string =>
   `${conditionWord(column)} ${compare} "${text.replaceAll('"', '""')}"`;
+
+/** A condition in addition to an earlier one. */
+export const alsoMet = (where: string | undefined, condition: string): string =>
+  where === undefined ? condition : `(${where}) and ${condition}`;

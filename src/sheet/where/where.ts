@@ -37,6 +37,13 @@ export const parseWhere = (
   options: WhereOptions = {},
 ): RowCondition => new Parser(text, columns, options).whole();
 
+/** The columns that the condition names. Throws E550. */
+export function columnsNamedIn(text: string, columns: readonly string[]): ReadonlySet<string> {
+  const named = new Set<string>();
+  parseWhere(text, columns, { columns: named });
+  return named;
+}
+
 class Parser {
   readonly #text: string;
   readonly #columns: readonly string[];

@@ -128,13 +128,6 @@ describe('a column that says which rows are to run', () => {
     },
   );
 
-  it('is not asked about beside a condition: its user has chosen the rows', async () => {
-    const { guesses } = await read('a.csv', 'prompt,lot,ok\na,1,yes\nb,1,no\nc,2,yes\n', {
-      where: 'lot = 1',
-    });
-    expect(guesses.filter((guess) => guess.includes('"ok"'))).toEqual([]);
-  });
-
   it.each([
     ['tone', 'gloomy,bright,gloomy,bright'],
     ['size', 'S,M,S,M'],
