@@ -1,15 +1,12 @@
 // Fills empty cells from the row above (`--fill-down`), within one group of rows: a product that lacks its picture must not get the
 // picture of the product above.
 
+import { isTotal } from './total-text.ts';
 import { GroupedCells } from './guesses/grouped-cells.ts';
 import { problem } from '../errors/error.ts';
 import { isWebAddress } from '../host/web-address.ts';
 import { fingerprint, KeyTable } from './row-keys.ts';
 import { cellText, type SheetRecord } from './sheet-record.ts';
-
-const TOTAL = /^(grand |sub)?(totals?|sum|summe|gesamt(summe|betrag)?|somme|totale|suma|итого|合計)\s*:?$/i;
-
-export const isTotal = (text: string): boolean => TOTAL.test(text.trim());
 
 /** Filled from above, totals would become a row. */
 const isSum = (record: SheetRecord): boolean => record.cells.some((cell) => isTotal(cellText(cell)));

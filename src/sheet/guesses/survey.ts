@@ -7,7 +7,7 @@ import { isWithoutInput, repeatsHeader, sentColumns, templatedColumns } from '..
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
 import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
 import { isErrorWord, isNumeric, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
-import { isTotal } from '../fill-down.ts';
+import { isTotal } from '../total-text.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 import { oddCellsOf, type OddCells } from '../odd-rows.ts';
 import { EmptyParts } from './empty-parts.ts';
