@@ -5,7 +5,13 @@ import { z } from 'zod';
 import { EXIT, problem, RunsheetError } from '../errors/error.ts';
 import { jsonIn } from '../errors/outside-text.ts';
 import { definedOnly } from '../options/defined-only.ts';
-import { SERVER_KINDS, VENDOR_FACTS, type ServerKind, type Vendor } from '../options/server-kind.ts';
+import {
+  SERVER_KINDS,
+  TELLING_VENDORS,
+  VENDOR_FACTS,
+  type ServerKind,
+  type Vendor,
+} from '../options/server-kind.ts';
 import { callSignal } from '../host/call-signal.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { LOCAL, localService } from '../service-client/local-address.ts';
@@ -105,6 +111,8 @@ const knownSchema = z.array(
     busyMs: z.number().nullable().default(null),
     /** Why the server takes no runs now; null if it does. */
     away: z.string().nullable(),
+    /** Runs that it may have taken without a word, and by when each has an end, in milliseconds since 1970. */
+    unanswered: z.object({ runs: z.number(), untilMs: z.number() }).nullable().default(null),
   }),
 );
 export type KnownServer = z.output<typeof knownSchema>[number];
@@ -210,14 +218,31 @@ export type AwayServer = { readonly url: string; readonly reason: string };
 /** A healthy service answers faster than this. */
 const LOOK_MS = 2_000;
 
+/** Runs of which their server has not said whether it took them. */
+export type UnansweredRuns = { readonly url: string; readonly runs: number; readonly untilMs: number };
+
 /**
- * The GPU servers of a batch that take no runs now. Starts nothing, and returns none if the local run
- * service cannot be asked.
+ * The GPU servers of a batch that take no runs now, and those that have left requests without an answer. Starts nothing, and
+ * returns none if the local run service cannot be asked.
  */
-export async function awayServers(home: string, batch: ServersOfBatch): Promise<readonly AwayServer[]> {
+export async function waitsOfServers(home: string, batch: ServersOfBatch) {
   const servers = await serversOfBatch(home, batch);
-  return servers.flatMap(({ url, away }) => (away === null ? [] : [{ url, reason: away }]));
+  return {
+    away: servers.flatMap(({ url, away }): readonly AwayServer[] =>
+      away === null ? [] : [{ url, reason: away }],
+    ),
+    unanswered: servers.flatMap(({ url, unanswered }): readonly UnansweredRuns[] =>
+      unanswered === null ? [] : [{ url, ...unanswered }],
+    ),
+  };
 }
+
+/** The vendor that could tell what became of a request whose answer was lost, and has no address to tell it. */
+export const silentVendor = (
+  webhookUrl: string | undefined,
+  { service, deployment: { gpu = '' } }: Pick<BatchFile, 'service' | 'deployment'>,
+): string | undefined =>
+  service.base === LOCAL && webhookUrl === undefined && TELLING_VENDORS.includes(gpu) ? gpu : undefined;
 
 /** The seats of this machine on which programs of a batch execute now: they outlive every process of runsheet. */
 export const busySeats = async (home: string, batch: ServersOfBatch): Promise<readonly KnownServer[]> =>

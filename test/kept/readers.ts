@@ -66,7 +66,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/run-service/executors/remote/task.ts': ['workflow'],
   'src/run-service/executors/remote/unusable-server.ts': ['answer'],
   'src/run-service/executors/remote/vendors/fal.ts': ['answer', 'answer'],
-  'src/run-service/executors/remote/vendors/router.ts': ['answer'],
+  'src/run-service/executors/remote/vendors/comfy-router.ts': ['answer'],
   'src/run-service/executors/remote/vendors/runpod.ts': ['answer'],
   'src/run-service/executors/remote/vendors/vendor-answers.ts': ['answer', 'answer'],
   'src/run-service/executors/remote/workflow-text.ts': ['given'],

@@ -27,6 +27,9 @@ it('a job that names a deployment of a program or a hosted model needs trust, al
   };
   const line = 'runs gen, which is a program or a hosted model of yours';
   expect(job('sheet = "s.csv"\nlocal = true\ndeployment = "gen"\n')).toEqual([line]);
+  expect(job('sheet = "s.csv"\nlocal = true\ndeployment = "GEN"\n')).toEqual([
+    'runs GEN, which is a program or a hosted model of yours',
+  ]);
   expect(job('[[stage]]\nname = "a"\nfrom = "s.csv"\ndeployment = "gen"\n')).toEqual([line]);
   expect(job('sheet = "s.csv"\nlocal = true\ndeployment = "portraits"\n')).toEqual([]);
 });

@@ -44,7 +44,7 @@ it.each([
     // A kill between a request and its answer leaves a doubt where nobody can be asked, for eleven minutes.
     expect(purchases.delivered + purchases.unknown).toBe(rows);
     expect(purchases.wrong).toHaveLength(purchases.unknown);
-    // What can be asked leaves no doubt.
+    // A vendor that can be asked leaves no doubt.
     expect(losses.length > 0 && purchases.unknown > 0).toBe(false);
     expect(purchases.executions).toBe(rows);
     expect(purchases.kills).toBeGreaterThan(kills / 2);

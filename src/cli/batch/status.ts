@@ -32,12 +32,12 @@ import { undeliveredText } from '../follow/notice-watch.ts';
 import { nextCommand, nextOfEnded, REHEARSAL, toContinue, toFollow } from '../next-command.ts';
 import { costText, spentText } from '../follow/cost-text.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
-import { awayServers } from '../../library/own-gpus.ts';
+import { waitsOfServers } from '../../library/own-gpus.ts';
 import type { ServerConnection } from '../../library/servers.ts';
 import { serversFor, type Session } from '../session.ts';
 import { count, fromText, money, span } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
-import { rounded } from '../../options/number-text.ts';
+import { plural, rounded } from '../../options/number-text.ts';
 
 export async function list(this: Context, flags: ShownFlags): Promise<void> {
   const printer = printerFor(this, flags);
@@ -77,20 +77,17 @@ export async function status(this: Context, flags: ShownFlags, name: string | un
   const live = fromFolder.summary
     ? fromFolder
     : await servers.asking((_, connection) => liveStatus(connection, batchFolder, fromFolder));
-  const now = await withAwayServers(config, batchFolder, live);
+  const now = await withWaits(config, batchFolder, live);
   if (flags.output === 'json') printer.json(batchJson(batchFolder, now));
   else printer.data(textOf(batchFolder, now));
   printer.next(...nextOf(batchFolder, now, servers.isCluster));
 }
 
-/** Adds the GPU servers that a running batch waits for. */
-async function withAwayServers(
-  config: Config,
-  { file }: FoundBatch,
-  live: BatchStatus,
-): Promise<BatchStatus> {
+/** Adds the GPU servers that a running batch waits for, and their runs without an answer. */
+async function withWaits(config: Config, { file }: FoundBatch, live: BatchStatus): Promise<BatchStatus> {
   if (live.state !== 'running' || live.heldBy !== undefined) return live;
-  return { ...live, awayServers: await awayServers(config.home, file) };
+  const { away, unanswered } = await waitsOfServers(config.home, file);
+  return { ...live, awayServers: away, unansweredRuns: unanswered };
 }
 
 type ListedFolder = Awaited<ReturnType<typeof listedStatuses>>['folders'][number];
@@ -176,6 +173,10 @@ function textOf({ file }: FoundBatch, shown: BatchStatus): string {
     ...(shown.awayServers ?? []).map(
       ({ url, reason: why }) =>
         `  waits     ${terminalLine(url)} takes no runs: ${terminalLine(why)}; the batch goes on when it answers`,
+    ),
+    ...(shown.unansweredRuns ?? []).map(
+      ({ url, runs, untilMs }) =>
+        `  waits     ${terminalLine(url)} has not said whether it took ${plural(runs, 'run')}; known by ${new Date(untilMs).toLocaleTimeString('sv-SE').slice(0, 5)} at the latest`,
     ),
     ...undelivered.map((notice) => `  notices   ${terminalLine(undeliveredText(notice))}`),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),

@@ -123,7 +123,8 @@ function reachOfFlags(folder: string, flags: WrittenFlags): readonly string[] {
 
 /** A program or a paid model that the user has named before, which its name alone would start. */
 function ofOwnTask(deployment: string): readonly string[] {
-  return ownTasks().includes(deployment)
+  // Ids are found whatever their case.
+  return ownTasks().some((task) => task.toLowerCase() === deployment.toLowerCase())
     ? [`runs ${deployment}, which is a program or a hosted model of yours`]
     : [];
 }

@@ -7,7 +7,7 @@ import type { BatchStatus as PublishedStatus, ShownProgress } from '../../librar
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { CanaryReport } from '../../results/estimate.ts';
 import { estimateSchema } from './plan.ts';
-import type { AwayServer } from '../../library/own-gpus.ts';
+import type { AwayServer, UnansweredRuns } from '../../library/own-gpus.ts';
 import {
   amount,
   count,
@@ -206,6 +206,9 @@ export const batchSchema = z.object({
   away_servers: z
     .array(z.object({ url: z.string(), reason: z.string() }))
     .describe('GPU servers of the batch that take no runs now; lists leave them out'),
+  unanswered_runs: z
+    .array(z.object({ url: z.string(), runs: count, until: z.iso.datetime() }))
+    .describe('runs of which their server has not said whether it took them, and by when that is known'),
   from: z.object({ batch: z.string(), pass: count }).nullable(),
   progress: progressSchema.nullable().describe('while a server has the batch'),
   canary: z
@@ -221,6 +224,7 @@ export type BatchStatus = PublishedStatus & {
   readonly about_cost_usd?: number;
   readonly canary?: CanaryReport;
   readonly awayServers?: readonly AwayServer[];
+  readonly unansweredRuns?: readonly UnansweredRuns[];
 };
 
 /** An unknown cost is not zero. */
@@ -251,6 +255,11 @@ export function batchJson({ file }: Pick<FoundBatch, 'file'>, shown: BatchStatus
       at: timeOf(at),
     })),
     away_servers: shown.awayServers ?? [],
+    unanswered_runs: (shown.unansweredRuns ?? []).map(({ url, runs, untilMs }) => ({
+      url,
+      runs,
+      until: timeOf(untilMs),
+    })),
     held_by: shown.heldBy,
     unattended: shown.unattended ?? false,
     progress: progress && progressOf(progress),

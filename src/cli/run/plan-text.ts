@@ -4,9 +4,8 @@ import type { Config } from '../../host/config.ts';
 import type { CreatedBatch } from '../../batches/make-batch.ts';
 import type { DraftBatch } from '../../batches/laid-out-sheet.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { TELLING_VENDORS } from '../../options/server-kind.ts';
-import { LOCAL } from '../../service-client/local-address.ts';
 import { factsOf } from '../../library/start/batch-plan.ts';
+import { silentVendor } from '../../library/own-gpus.ts';
 import type { Printer } from '../context.ts';
 import { bytesText, count, plural } from '../format.ts';
 import { guessLines } from './answer-policy.ts';
@@ -68,7 +67,7 @@ export function printBatch(printer: Printer, config: Config, planned: Planned): 
     printer.notice(
       `  auto      a V1 service may show no queueing times: then only 429 changes the concurrency, and it stays at most ${count(file.adaptive)}. Otherwise give -c <n>`,
     );
-  const silent = silentVendor(config, file);
+  const silent = silentVendor(config.webhook.url, file);
   if (silent !== undefined)
     printer.notice(
       `  answers   a lost answer stays unknown: ${silent} has no list of runs. To have it told, set RUNSHEET_WEBHOOK_URL to an address that ${silent} can reach`,
@@ -78,10 +77,6 @@ export function printBatch(printer: Printer, config: Config, planned: Planned): 
       '  webhooks  none: the run service cannot reach this machine, so runs are polled. To receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach',
     );
 }
-
-/** The vendor that could tell what became of a request whose answer was lost, and has no address for it. */
-const silentVendor = ({ webhook }: Config, { service, deployment: { gpu = '' } }: CreatedBatch['file']) =>
-  service.base === LOCAL && webhook.url === undefined && TELLING_VENDORS.includes(gpu) ? gpu : undefined;
 
 function severalLines({ sheet }: CreatedBatch['file']): readonly string[] {
   const { where, split = [], grid = {}, repeat } = sheet.options;

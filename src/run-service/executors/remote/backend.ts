@@ -1,5 +1,6 @@
 // The port to one kind of server that runs tasks: a ComfyUI, a GPU of this machine, a vendor. Seats, restarts,
-// tries and files are handled outside, so a further vendor is one file. All calls throw Unreachable if the
+// tries and files are handled outside, so a further vendor is one file, its facts in server-kind.ts and a row in
+// open-backend.ts. All calls throw Unreachable if the
 // server did not answer. Numbers may have any kind and size: withWholeNumbers in numbers.ts makes them whole.
 
 import type { Readable } from 'node:stream';
@@ -200,7 +201,7 @@ export type Listening = {
 };
 
 /**
- * The guarantee of a server for a run whose request or whose server was lost. repetition.ts decides by it
+ * The guarantee of a server for a run whose request or whose server was lost. resend-policy.ts decides by it
  * alone what is sent or executed again.
  *
  *   asked            the server shows every run that it holds: a run that it does not show is sent again. `isSlow`: a run may

@@ -22,7 +22,7 @@ import {
 import { Blocked, Unreachable, type Backend, type RunEnd, type Seen } from './backend.ts';
 import type { InstalledNodes } from './filled-workflow.ts';
 import { withWholeNumbers } from './numbers.ts';
-import { afterAbsence, afterLoss, guaranteeFor, type LossCounts } from './repetition.ts';
+import { afterAbsence, afterLoss, guaranteeFor, type LossCounts } from './resend-policy.ts';
 import { SeatCount } from './seats.ts';
 import { ServerSocket, type Told } from './server-socket.ts';
 import type { ServerDeps, InspectedServer, Timing } from './server-deps.ts';

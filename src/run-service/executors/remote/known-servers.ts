@@ -21,8 +21,9 @@ import {
   type GivenServer,
   type OpenedServer,
   type OpenSeat,
-  type Settings,
 } from './server-address.ts';
+import type { Settings } from './open-backend.ts';
+import { unansweredAt, type Unanswered } from './resend-policy.ts';
 
 /** A server of a command, after a first request. `fault` says why it cannot be used now. */
 export type TriedServer = {
@@ -49,6 +50,8 @@ export type ShownServer = {
   readonly busyMs: number | null;
   /** Why the server takes no runs now. */
   readonly away: string | null;
+  /** Runs whose request it may have taken without a word, and cannot be asked about. */
+  readonly unanswered: Unanswered | null;
 };
 
 type KnownServersWorld = {
@@ -114,6 +117,7 @@ export class KnownServers {
         runs: server?.runs.size ?? 0,
         busyMs: longestOf(server?.runs.values() ?? [], now()),
         away: server?.away?.reason ?? server?.fault ?? null,
+        unanswered: server === undefined ? null : unansweredAt(server.backend, server.runs.values()),
       };
     });
   }

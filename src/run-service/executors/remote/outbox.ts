@@ -15,7 +15,7 @@ import {
 } from './backend.ts';
 import type { ServerDeps, Timing } from './server-deps.ts';
 import { NO_FILES } from './filled-workflow.ts';
-import { afterLostAnswer, afterSpent, guaranteeFor } from './repetition.ts';
+import { afterLostAnswer, afterSpent, guaranteeFor } from './resend-policy.ts';
 import type { RunEnds } from './run-ends.ts';
 import type { SeatCount } from './seats.ts';
 import { MAX_ATTEMPTS, waitMsAfter } from './kept-files.ts';
@@ -190,11 +190,11 @@ export class Outbox {
       return false;
     }
     assigned.absentSince ??= performance.now();
-    return this.#isDue(assigned, undefined);
+    return this.#settleUnconfirmed(assigned, undefined) === 'send';
   }
 
   /** Decides about a run that the server did not confirm: send it again now, wait, or end it. */
-  #isDue(assigned: AssignedRun, reason: string | undefined): boolean {
+  #settleUnconfirmed(assigned: AssignedRun, reason: string | undefined): 'send' | 'not now' {
     const { absentSince, unclear, state } = assigned;
     const now = this.#deps.now();
     const next = afterLostAnswer(guaranteeFor(this.#sender.backend, assigned), {
@@ -207,7 +207,7 @@ export class Outbox {
     });
     if (next.kind === 'end-unknown') this.#sender.ends.unknown(assigned, next.reason);
     if (next.kind === 'failed') this.#sender.ends.failed(assigned, `${this.#sender.name} ${next.reason}`);
-    return next.kind === 'send';
+    return next.kind === 'send' ? 'send' : 'not now';
   }
 
   async #post(assigned: AssignedRun, files: ReadonlyMap<string, PutFile>): Promise<void> {
@@ -249,7 +249,7 @@ export class Outbox {
         return this.#settleSpent(assigned, submitted);
       case 'unclear':
         assigned.unclear += 1;
-        this.#isDue(assigned, submitted.reason);
+        this.#settleUnconfirmed(assigned, submitted.reason);
         if (this.#sender.runs.get(assigned.run.id) === assigned) throw new Unreachable(submitted.reason);
         return undefined;
     }

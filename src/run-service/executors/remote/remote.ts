@@ -30,7 +30,7 @@ import {
   withLine,
   type RunState,
 } from './assigned-run.ts';
-import { afterAbsence } from './repetition.ts';
+import { afterAbsence } from './resend-policy.ts';
 import type { RemoteWorld } from './remote-world.ts';
 import { runEvents } from './run-events.ts';
 import type { ServerDeps } from './server-deps.ts';

@@ -6,12 +6,7 @@ import { readPlainFile } from '../../../host/plain-file.ts';
 import type { ServerRow } from '../../database.ts';
 import { isVendor, VENDOR_FACTS } from '../../../options/server-kind.ts';
 import type { Backend } from './backend.ts';
-import { openComfyApi } from './comfy-api.ts';
-import { openComfyui } from './comfyui.ts';
-import { openFal } from './vendors/fal.ts';
-import { openReplicate } from './vendors/replicate.ts';
-import { openRouter } from './vendors/router.ts';
-import { openRunpod } from './vendors/runpod.ts';
+import { openBackend, type Settings } from './open-backend.ts';
 
 export type GivenServer = {
   readonly url: string;
@@ -21,9 +16,6 @@ export type GivenServer = {
   readonly key?: string | undefined;
   readonly seats?: number | null | undefined;
 };
-
-/** The settings of an open server that a later command may change: request headers, and the number of runs. */
-export type Settings = { readonly headers: Record<string, string>; seats: number | undefined };
 
 export type OpenedServer = {
   readonly url: string;
@@ -97,21 +89,6 @@ const keyIn = (file: string): string =>
 function keyHeaders(kind: ServerRow['kind'], key: string): Record<string, string> {
   if (isVendor(kind)) return { authorization: keepSecret(`${VENDOR_FACTS[kind].scheme} ${key}`) };
   return { authorization: keepSecret(`Bearer ${key}`), 'x-api-key': key };
-}
-
-const OPEN: Readonly<Partial<Record<ServerRow['kind'], (url: string, settings: Settings) => Backend>>> = {
-  comfyui: (url, { headers }) => openComfyui({ url, headers }),
-  'comfy-api': openComfyApi,
-  replicate: openReplicate,
-  router: openRouter,
-  runpod: openRunpod,
-  fal: openFal,
-};
-
-function openBackend(kind: ServerRow['kind'], url: string, settings: Settings): Backend {
-  const open = OPEN[kind];
-  if (open === undefined) throw problem('E602', { what: `${kind} cannot be driven yet` });
-  return open(url, settings);
 }
 
 function readFrom<T>(file: string, read: (lines: readonly string[]) => T): T {

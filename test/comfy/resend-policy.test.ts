@@ -2,6 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Guarantee } from '../../src/run-service/executors/remote/backend.ts';
+import type { AssignedRun } from '../../src/run-service/executors/remote/assigned-run.ts';
+import { unansweredAt } from '../../src/run-service/executors/remote/resend-policy.ts';
 import { until } from '../stage/stage.ts';
 import { openDoubtful, openRemote, type Loss } from './doubtful-server.ts';
 
@@ -119,5 +121,37 @@ describe('a server that is lost with a run', () => {
     await until(() => rows.get(id)?.status === 'failed', 'it ends');
     expect([posts, rows.get(id)?.lostRuns]).toEqual([2, 1]);
     expect(rows.get(id)?.lostMs).toBeGreaterThan(0);
+  });
+});
+
+describe('runs without an answer', () => {
+  const assigned = (state: object, more: Partial<AssignedRun> = {}): AssignedRun =>
+    ({
+      run: { timeLimitMs: 5_000 },
+      task: { isPaid: false },
+      phase: 'placed',
+      mustLook: true,
+      state,
+      ...more,
+    }) as AssignedRun;
+  const told = {
+    guarantee: { lost: 'told-or-unknown', boundMs: 600, isAfterLimit: true, gone: 'unknown' },
+  } as const;
+
+  it('are counted with the moment by which the last of them has an end', () => {
+    expect(
+      unansweredAt(told, [
+        assigned({ askedMs: 1_000 }),
+        assigned({ askedMs: 3_000 }),
+        assigned({}),
+        assigned({ askedMs: 9_000 }, { phase: 'sent' }),
+        assigned({ askedMs: 9_000 }, { mustLook: false }),
+      ]),
+    ).toEqual({ runs: 2, untilMs: 3_000 + 5_000 + 600 });
+  });
+
+  it('are none where a server can be asked about its runs', () => {
+    const comfyui = { guarantee: { lost: 'asked', gone: 'again' } } as const;
+    expect(unansweredAt(comfyui, [assigned({ askedMs: 1_000 })])).toBe(null);
   });
 });

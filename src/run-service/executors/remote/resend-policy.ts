@@ -22,6 +22,23 @@ export function guaranteeFor(
   return assigned.task.isPaid ? { ...bounded, gone: 'unknown' } : bounded;
 }
 
+/** Runs whose answers were lost, and by when each of them has an end, in milliseconds since 1970. */
+export type Unanswered = { readonly runs: number; readonly untilMs: number };
+
+/** The runs of a server of which only its own messages can tell whether it took them; null if there are none. */
+export function unansweredAt(
+  backend: Pick<Backend, 'guarantee'>,
+  runs: Iterable<Pick<AssignedRun, 'task' | 'run' | 'state' | 'phase' | 'mustLook'>>,
+): Unanswered | null {
+  const ends = [...runs].flatMap((assigned) => {
+    const { phase, mustLook, state } = assigned;
+    const guarantee = guaranteeFor(backend, assigned);
+    const isOpen = phase === 'placed' && mustLook && state.askedMs !== undefined;
+    return isOpen && guarantee.lost === 'told-or-unknown' ? [state.askedMs + guarantee.boundMs] : [];
+  });
+  return ends.length === 0 ? null : { runs: ends.length, untilMs: Math.max(...ends) };
+}
+
 type EndDecision =
   | { readonly kind: 'failed'; readonly reason: string }
   /** The run may have been executed, and nothing can tell. */
