@@ -19,6 +19,7 @@
 //   setLimit       how many runs the vendor takes before its own 429: in its window (Replicate, RunPod), waiting or open (Router);
 //                  for fal, whose queue takes any number, in progress at the same time; undefined: any number
 //   setCredits     whether the account has any: without, the vendor refuses every run
+//   readNext       the next GETs of this path get these answers
 //   age(ms)        moves the vendor's clock, so that inputs, results and keys expire
 //
 // Whatever only one vendor has is a property of its own stand-in:
@@ -64,6 +65,7 @@ export type VendorStandIn = {
   refuseNext(times: number): void;
   setLimit(most: number | undefined): void;
   setCredits(hasCredits: boolean): void;
+  readNext(path: RegExp, answers: readonly VendorAnswer[]): void;
   age(ms: number): void;
   close(): void;
 };
@@ -102,6 +104,7 @@ export abstract class Vendor implements VendorStandIn {
   #losses: { readonly how: LostAnswer; readonly when: 'before' | 'after' }[] = [];
   #failures: string[] = [];
   #refusals = 0;
+  #reads: { readonly path: RegExp; readonly answer: VendorAnswer }[] = [];
   #durationMs = 20;
   #parallel = Infinity;
   #limit = Infinity;
@@ -165,6 +168,10 @@ export abstract class Vendor implements VendorStandIn {
 
   setCredits(hasCredits: boolean): void {
     this.hasCredits = hasCredits;
+  }
+
+  readNext(path: RegExp, answers: readonly VendorAnswer[]): void {
+    this.#reads.push(...answers.map((answer) => ({ path, answer })));
   }
 
   age(ms: number): void {
@@ -314,7 +321,9 @@ export abstract class Vendor implements VendorStandIn {
     const isRefused = isCreate && this.#refusals > 0;
     if (isRefused) this.#refusals -= 1;
     const refused = { status: 422, body: { detail: 'The input is not allowed.' } };
-    const taken = async () => (isRefused ? refused : this.answer(request));
+    const read = incoming.method === 'GET' ? this.#reads.find(({ path }) => path.test(pathname)) : undefined;
+    if (read !== undefined) this.#reads = this.#reads.filter((other) => other !== read);
+    const taken = async () => (isRefused ? refused : (read?.answer ?? this.answer(request)));
     const answer = loss?.when === 'before' ? { status: 500 } : await taken();
     if (loss === undefined) send(response, answer);
     else if (loss.how === '502')

@@ -12,11 +12,11 @@ import {
   type SentWork,
   type Submitted,
 } from '../backend.ts';
-import { jsonIn, openHttp, type Http } from '../http.ts';
+import { jsonIn, openHttp, parsed, type Http } from '../http.ts';
 import { nanoOfUsd } from '../run-price.ts';
 import { answerFile, madeIn } from './answer-files.ts';
 import { ReadRuns } from './read-runs.ts';
-import { bodySchemaIn, dataUri, posted, submittedOf, vendorReason } from './vendor-answers.ts';
+import { bodySchemaIn, dataUri, isReadLater, posted, submittedOf, vendorReason } from './vendor-answers.ts';
 
 /** A key replays for 24 h from its first use, and would buy again afterwards. */
 const KEY_LIVES_MS = 23 * 3_600_000;
@@ -66,6 +66,10 @@ const statusSchema = z.looseObject({
 type RunFault = Pick<z.output<typeof statusSchema>, 'error_type' | 'detail'>;
 const pathOf = (model: string): string => `/v2/models/${model.split('/').map(encodeURIComponent).join('/')}`;
 
+const ended = (end: RunEnd): Seen => ({ at: 'ended', end });
+/** The result is deleted. */
+const GONE: ReadonlySet<number> = new Set([404, 410]);
+
 class Router {
   /** The ref of a run is the path of its request: it names the model, too, so that it can be read after a restart. */
   readonly runs: ReadRuns;
@@ -113,32 +117,29 @@ class Router {
     if (status === 'IN_QUEUE') return { at: 'waiting', ...(ahead != null && { ahead }) };
     if (status === 'IN_PROGRESS') return { at: 'running' };
     if (status !== 'COMPLETED') return { at: 'unread', reason: `its status is "${status}"` };
-    return { at: 'ended', end: await this.#endOf(ref, fault) };
+    return this.#ended(ref, fault);
   }
 
-  async #endOf(ref: string, { error_type: kind, detail }: RunFault): Promise<RunEnd> {
-    if (kind === 'cancelled') return { status: 'interrupted', ranMs: undefined };
-    if (kind != null)
-      return {
-        status: 'failed',
-        ranMs: undefined,
-        reason: detail ? `${kind}: ${detail}` : kind,
-      };
+  async #ended(ref: string, { error_type: kind, detail }: RunFault): Promise<Seen> {
+    // The router does not tell how long a run executed.
+    const ranMs = undefined;
+    if (kind === 'cancelled') return ended({ status: 'interrupted', ranMs });
+    if (kind != null) return ended({ status: 'failed', ranMs, reason: detail ? `${kind}: ${detail}` : kind });
     const answer = await this.#http.ask(ref);
-    if (answer.status !== 200)
-      return {
-        status: 'failed',
-        ranMs: undefined,
-        reason: `it succeeded, and its result cannot be read: it ${vendorReason(answer)}`,
-      };
-    const costNano = nanoOfUsd(answer.headers[COST]);
-    return { status: 'success', ranMs: undefined, costNano, made: madeIn(jsonIn(answer.text), ref) };
+    const { status, headers, text } = answer;
+    if (isReadLater(status)) return { at: 'unread', reason: vendorReason(answer) };
+    if (status !== 200) {
+      const reason = `it succeeded, and its result cannot be read: it ${vendorReason(answer)}`;
+      return ended({ status: 'failed', ranMs, reason });
+    }
+    const costNano = nanoOfUsd(headers[COST]);
+    return ended({ status: 'success', ranMs, costNano, made: madeIn(jsonIn(text), ref) });
   }
 
   /** The answer of a run that has ended; undefined if it is deleted. */
   async outputOf(ref: string): Promise<unknown> {
     const answer = await this.#http.ask(ref);
-    return answer.status === 200 ? jsonIn(answer.text) : undefined;
+    return GONE.has(answer.status) ? undefined : parsed(ref, answer, z.unknown());
   }
 
   async cancel(id: string): Promise<void> {

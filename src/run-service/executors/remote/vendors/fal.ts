@@ -10,7 +10,15 @@ import { jsonIn, OF_A_PERSON, openHttp, parsed, type Http, type ServerAnswer } f
 import { answerFile, madeIn } from './answer-files.ts';
 import { FalSignatures } from './fal-signature.ts';
 import { ReadRuns } from './read-runs.ts';
-import { bodySchemaIn, dataUri, posted, submittedOf, SUBMIT, vendorReason } from './vendor-answers.ts';
+import {
+  bodySchemaIn,
+  dataUri,
+  isReadLater,
+  posted,
+  submittedOf,
+  SUBMIT,
+  vendorReason,
+} from './vendor-answers.ts';
 
 /** The queue and the catalogue of models have hosts of their own, and one key. */
 const QUEUE = 'https://queue.fal.run';
@@ -184,7 +192,7 @@ function refOf(model: string, id: string): string {
   return `${app}/requests/${encodeURIComponent(id)}`;
 }
 
-/** The end of a request, without its time; undefined if only a gateway has answered. */
+/** The end of a request, without its time; undefined if the answer says nothing about it. */
 function endOf(answer: ServerAnswer, ref: string, error: string | undefined): RunEnd | undefined {
   const { status, text } = answer;
   if (error === undefined && status === 200)
@@ -192,7 +200,8 @@ function endOf(answer: ServerAnswer, ref: string, error: string | undefined): Ru
   const failed = (reason: string): RunEnd => ({ status: 'failed', ranMs: undefined, reason });
   if (error === undefined && status === NOT_FOUND)
     return failed('it succeeded, and fal deleted its result before it was fetched');
-  if (OF_A_PERSON.has(status)) return undefined;
+  // Only the status of a request tells a fault of the model from one of the gateway.
+  if (error === undefined ? isReadLater(status) : OF_A_PERSON.has(status)) return undefined;
   const isOfModel = status >= 400 && status !== NOT_FOUND && problem.safeParse(jsonIn(text)).success;
   if (isOfModel) return failed(vendorReason(answer));
   return error === undefined ? undefined : failed(error);

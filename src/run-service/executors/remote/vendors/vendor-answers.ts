@@ -6,7 +6,15 @@ import { errorMessage } from '../../../../errors/error.ts';
 import { mediaTypeOf } from '../../../../host/media-types.ts';
 import { openDownloads } from '../../../../service-client/download.ts';
 import { Unreachable, type Submitted } from '../backend.ts';
-import { jsonIn, OF_EVERYTHING, retryAfterMs, shown, type Http, type ServerAnswer } from '../http.ts';
+import {
+  jsonIn,
+  OF_A_PERSON,
+  OF_EVERYTHING,
+  retryAfterMs,
+  shown,
+  type Http,
+  type ServerAnswer,
+} from '../http.ts';
 
 /**
  * `waitMs`: how long the answer to a purchase is awaited. At a vendor that shows no list, `queueMs` is how long a
@@ -69,6 +77,13 @@ export function submittedOf(
   if (OF_EVERYTHING.has(status)) return { kind: 'busy', why: 'blocked', afterMs: BLOCKED_MS, reason };
   return { kind: 'unclear', reason };
 }
+
+/** Too slow, too early, too many. */
+const OF_THE_MOMENT: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** Whether this answer to the read of a result says nothing about the run, so that another read may succeed. */
+export const isReadLater = (status: number): boolean =>
+  (status < 400 && status !== 200) || status >= 500 || OF_THE_MOMENT.has(status) || OF_A_PERSON.has(status);
 
 const problemSchema = z
   .looseObject({
