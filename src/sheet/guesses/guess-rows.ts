@@ -18,18 +18,18 @@ import type { Survey } from './survey.ts';
 /** Throws E112 for rows without inputs and repeated headers. */
 export function refuseRows(file: string, survey: Survey, options: SheetOptions): void {
   const { emptyLines, headerLines } = survey;
-  const [lines, what] =
+  const [lines, is, are] =
     headerLines.length > 0
-      ? [headerLines, 'repeat the header']
-      : [emptyLines, 'are empty in every column of an input'];
+      ? [headerLines, 'repeats the header', 'repeat the header']
+      : [emptyLines, 'is empty in every column of an input', 'are empty in every column of an input'];
   if (lines.length === 0) return;
-  const rows = rangesText(rangesOf(lines));
+  const rows = rangesText(rangesOf(lines)).replaceAll(',', ', ');
   const [flag, value] = withoutRows(survey, options);
   const isWhole = lines.length === survey.rows;
   throw problem(
     'E112',
     {
-      what: `rows of ${file} ${what}: ${rows}`,
+      what: lines.length === 1 ? `row ${rows} of ${file} ${is}` : `rows ${rows} of ${file} ${are}`,
       hint: isWhole
         ? 'the columns that are inputs have no values: check them, or map others with --map'
         : `if they are no rows of the batch, add: ${flag} ${shellWord(value)}${continued(survey)}`,

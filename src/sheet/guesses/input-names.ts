@@ -121,7 +121,8 @@ export const hasItsValues = (column: string, values: readonly string[]): boolean
 export const isTellingSetting = (column: string): boolean =>
   TELLING.has(SETTINGS.get(nameProper(column)) ?? -2) || nameProper(column) === 'aspectratio';
 
-const wordsOf = (name: string): readonly string[] =>
+/** The words of a name, without notes in brackets. */
+export const wordsOf = (name: string): readonly string[] =>
   withoutBrackets(name)
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
@@ -205,13 +206,6 @@ export const namesFile = (column: string): boolean =>
 /** Whether the column says how the picture looks, which a prompt may need. */
 export const isStyle = (column: string): boolean =>
   wordsOf(column).some((word) => /^(?:art)?st[iy]le?s?$/.test(word));
-
-/** Whether the name asks for the state of each row: `Done?`, `Lead status`, `Rendered`. No setting ends like `rendered` does. */
-export function asksState(column: string): boolean {
-  const words = wordsOf(column);
-  const isPast = words.length <= 2 && /^.{3,}[^e]ed$/.test(words.at(-1) ?? '');
-  return isPast || words.some((word) => /^(?:status|state|done|skip)$/.test(word));
-}
 
 /** Column names for descriptions of the output. */
 export const isDescriptive = (column: string): boolean =>

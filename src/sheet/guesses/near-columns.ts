@@ -11,7 +11,6 @@ import { areIds } from './cell-forms.ts';
 import { areGrouped } from './grouped-cells.ts';
 import { dropped, type Guess, mapped, or, toConfirm } from './guess.ts';
 import {
-  asksState,
   beginsLike,
   containsWords,
   isStyle,
@@ -23,6 +22,7 @@ import {
   takesDuration,
 } from './input-names.ts';
 import { keysIn } from './likely-columns.ts';
+import { asksState } from './state-words.ts';
 import { fits, isAddress, isFile, isMedia, isOfKind, textLength } from './sample.ts';
 
 type NearFacts = {

@@ -3,12 +3,12 @@
 
 import { list } from '../../errors/error.ts';
 import { plural } from '../../options/number-text.ts';
-import { isYes, isYesOrNo, YES_MARK } from '../parse-cell.ts';
+import { YES_MARK } from '../parse-cell.ts';
 import { cellText, type SheetRecord } from '../sheet-record.ts';
 import { alsoMet, conditionOf, conditionWord } from '../where/condition-word.ts';
 import { isRecorded } from './cell-forms.ts';
 import { type Alternative, dropped, type Guess, or, toConfirm } from './guess.ts';
-import { asksState } from './input-names.ts';
+import { asksChoice, asksState, isStateWord, saysYes, saysYesOrNo } from './state-words.ts';
 
 const MAX_STATES = 6;
 const MAX_STATE = 20;
@@ -20,6 +20,14 @@ const MAX_UNUSED = 6;
 
 /** The cells of one state, however people write it: `x` and `X`. */
 type CellState = { readonly spellings: Set<string>; rows: number };
+
+/** A condition that some rows meet. */
+type Choice = {
+  readonly compare: '=' | '!=';
+  readonly state: CellState;
+  readonly rows: number;
+  readonly where: string;
+};
 
 type StateColumn = {
   readonly name: string;
@@ -74,28 +82,37 @@ export class StateColumns {
   #choices({ name, blank, states }: StateColumn): readonly Alternative[] {
     const listed = [...states.values()];
     if (listed.length === 1 && blank === 0) return [];
-    const only = listed.map((state) => this.#choice(conditionFor(name, '=', state), state.rows));
-    if (listed.length === 2 && blank === 0) return only;
-    const marked = [...states].filter(([word]) => isYes(word)).map(([, state]) => state);
+    const only = listed.map((state) => this.#choice(name, '=', state));
+    if (listed.length === 2 && blank === 0) return this.#asked(only);
+    const marked = [...states].filter(([word]) => saysYes(word)).map(([, state]) => state);
     const left = listed.length > 2 && marked.length > 1 ? [together(marked)] : listed;
-    const without = left.map((state) =>
-      this.#choice(conditionFor(name, '!=', state), this.#rows - state.rows),
-    );
-    return [...without, ...only];
+    return this.#asked([...left.map((state) => this.#choice(name, '!=', state)), ...only]);
   }
 
   /** Many values leave one choice: whether a cell has a value. */
   #filled({ name, blank }: StateColumn): readonly Alternative[] {
     if (blank === 0) return [];
-    return [
-      this.#choice(conditionOf(name, '=', ''), blank),
-      this.#choice(conditionOf(name, '!=', ''), this.#rows - blank),
-    ];
+    const nothing = { spellings: new Set(['']), rows: blank };
+    return this.#asked([this.#choice(name, '=', nothing), this.#choice(name, '!=', nothing)]);
   }
 
-  #choice(condition: string, rows: number): Alternative {
-    const where = alsoMet(this.#where, condition);
-    return or(`to run ${rows} of ${plural(this.#rows, 'row')}`, { where });
+  #choice(name: string, compare: '=' | '!=', state: CellState): Choice {
+    const rows = compare === '=' ? state.rows : this.#rows - state.rows;
+    return { compare, state, rows, where: alsoMet(this.#where, conditionFor(name, compare, state)) };
+  }
+
+  /** The number of rows tells choices apart, except for opposites with the same number. */
+  #asked(choices: readonly Choice[]): readonly Alternative[] {
+    return choices.map(({ compare, state, rows, where }) => {
+      const isUnclear = choices.some((choice) => choice.rows === rows && choice.compare !== compare);
+      const runs = `${rows} of ${plural(this.#rows, 'row')}`;
+      const words = list(
+        [...state.spellings].map((text) => (text === '' ? 'empty cells' : JSON.stringify(text))),
+      );
+      const named =
+        compare === '=' ? `to run the ${runs} with ${words}` : `to leave out ${words} and run ${runs}`;
+      return or(isUnclear ? named : `to run ${runs}`, { where });
+    });
   }
 }
 
@@ -120,8 +137,8 @@ function conditionFor(column: string, compare: '=' | '!=', { spellings }: CellSt
 }
 
 /**
- * A column whose name asks for a state has states. Others have few short ones, which are mostly yes, no or marks, are one word in
- * some rows and nothing in others, or are two short words, as yes and no are in most languages.
+ * A column whose name asks for a state has states. Others have few short ones, which are mostly yes, no, marks or words for done and
+ * open; beside few other columns, they may also be one word in some rows and nothing in others, or two short words.
  */
 function areStates(column: StateColumn, isSmall: boolean): boolean {
   const { name, blank, states } = column;
@@ -129,19 +146,21 @@ function areStates(column: StateColumn, isSmall: boolean): boolean {
   const [first] = entries;
   if (first === undefined) return false;
   // The column distinguishes no rows.
-  if (entries.length === 1 && blank === 0 && isYesOrNo(first[0]) && !isYes(first[0])) return false;
+  if (entries.length === 1 && blank === 0 && saysYesOrNo(first[0]) && !saysYes(first[0])) return false;
   if (blank === 0 && entries.some(([word]) => isWritten(word))) return false;
   if (asksState(name))
     return entries.every(([word]) => word.length <= MAX_TEXT) && (entries.length <= MAX_STATES || blank > 0);
   if (entries.length > MAX_STATES || entries.some(([word]) => word.length > MAX_STATE)) return false;
   const filled = entries.reduce((sum, [, { rows }]) => sum + rows, 0);
-  // 0 and 1 may also count rows, or be an amount in an export.
-  if (entries.every(([word]) => /^\d$/.test(word)) && blank === 0 && (!isSmall || filled <= entries.length))
-    return false;
-  const said = entries.filter(([word]) => isYesOrNo(word) || (blank > 0 && YES_MARK.test(word)));
+  const isFew = blank === 0 && filled <= entries.length && !asksChoice(name);
+  // 0 and 1 may also count rows, or be an amount or a place in an export.
+  if (entries.every(([word]) => /^\d$/.test(word)) && (!isSmall || isFew)) return false;
+  const said = entries.filter(
+    ([word]) => saysYesOrNo(word) || isStateWord(word) || (blank > 0 && YES_MARK.test(word)),
+  );
   const isSaid = 2 * said.reduce((sum, [, { rows }]) => sum + rows, 0) > filled;
   const isTelling = entries.length > 1 || blank > 0;
-  const isOneWord = entries.length === 1 && blank > 0 && filled > 1;
+  const isOneWord = isSmall && entries.length === 1 && blank > 0 && filled > 1;
   return (isSaid && isTelling) || isOneWord || (isSmall && filled > entries.length && arePair(entries));
 }
 
@@ -153,4 +172,4 @@ const arePair = (entries: readonly (readonly [word: string, state: CellState])[]
 
 /** Whether the text is a date or a number, which says no state unless it is missing in some rows. */
 const isWritten = (word: string): boolean =>
-  isRecorded(word) || (/^[-+]?[\d.,]+$/.test(word) && !isYesOrNo(word));
+  isRecorded(word) || (/^[-+]?[\d.,]+$/.test(word) && !saysYesOrNo(word));

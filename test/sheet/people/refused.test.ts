@@ -19,7 +19,7 @@ describe('a sheet is refused', () => {
   it('if rows have no input, with the flag that leaves them out', async () => {
     expect(await refusal('prompt,seed,note\na,1,\n,,x\n,,y\nb,2,\n')).toEqual([
       'E112',
-      'rows of a.csv are empty in every column of an input: 3-4',
+      'rows 3-4 of a.csv are empty in every column of an input',
       `if they are no rows of the batch, add: --where 'prompt != "" or seed != ""'`,
     ]);
   });
@@ -96,7 +96,7 @@ describe('a sheet is refused', () => {
 
   it('if its header is repeated', async () => {
     expect((await refusal('prompt,seed\na,1\nprompt,seed\nb,2\n'))[1]).toBe(
-      'rows of a.csv repeat the header: 3',
+      'row 3 of a.csv repeats the header',
     );
   });
 

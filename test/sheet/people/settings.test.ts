@@ -119,7 +119,7 @@ describe('a column that says which rows are to run', () => {
       expect(rows).toHaveLength(cells.length);
       expect(guesses).toEqual([expect.stringMatching(/^\? all rows run, whatever column/)]);
       const counted = new RegExp(
-        `to run (\\d+) of ${cells.length} rows: [^;]*--where '${where.replaceAll(/[?()]/g, String.raw`\$&`)}'`,
+        `run (?:the )?(\\d+) of ${cells.length} rows[^;]*: [^;]*--where '${where.replaceAll(/[?()]/g, String.raw`\$&`)}'`,
       );
       expect(counted.exec(guesses[0] ?? '')?.[1]).toBe(String(count));
       const some = await read('a.csv', text, { where });

@@ -1,0 +1,50 @@
+// The words with which people mark rows as done, wanted or left, in several languages.
+
+import { isYes, isYesOrNo } from '../parse-cell.ts';
+import { wordsOf } from './input-names.ts';
+
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+
+const YES = setOf('ja oui sí si sim да 是 はい 예 네 tak evet kyllä ano igen joo ok okay');
+const NO = setOf('nein non não nao нет 否 いいえ 아니오 아니요 nie hayır nej nee ei ne nem');
+
+/** States of work, as cells and as names of columns. */
+const DONE = setOf(
+  'done finished complete completed erledigt fertig fait faite terminé terminée fini hecho hecha listo terminado fatto completato feito concluído klaar afgerond klar färdig færdig ferdig valmis gotowe zrobione hotovo bitti tamamlandı готово сделано 完成 已完成 完了 済 済み 완료',
+);
+const OPEN = setOf(
+  'open todo pending offen ausstehend ouvert abierto pendiente aperto aberto öppen åben åpen otwarte açık открыто 未完成 未完了 未',
+);
+
+/** Last words of names that ask for a state. No setting ends like `rendered` does. */
+const NAMES = setOf(
+  'statut stato estado état etat zustand durum статус 状态 状態 상태 active inactive enabled disabled aktiv inaktiv actif actief activo activa attivo ativo aktif активно freigegeben geprüft bearbeitet gesendet veröffentlicht verwendet publié publicado pubblicato übersprungen ready todo',
+);
+/** Names that ask whether to do something with a row. */
+const VERBS = setOf('use run include exclude ignore generate render send make print export go');
+
+export const saysYes = (word: string): boolean => isYes(word) || YES.has(word);
+
+export const saysYesOrNo = (word: string): boolean => isYesOrNo(word) || YES.has(word) || NO.has(word);
+
+/** Whether the word is a state of work, such as `erledigt`. */
+export const isStateWord = (word: string): boolean => DONE.has(word) || OPEN.has(word);
+
+/** Whether the name asks for the state of each row: `Done?`, `Lead status`, `Rendered`, `Bereits erledigt`. */
+export function asksState(column: string): boolean {
+  const words = wordsOf(column);
+  const last = words.at(-1) ?? '';
+  const isPast = words.length <= 2 && /^.{3,}[^e]ed$/.test(last);
+  return (
+    isPast ||
+    DONE.has(last) ||
+    NAMES.has(last) ||
+    words.some((word) => /^(?:status|state|done|skip)$/.test(word))
+  );
+}
+
+/** Whether the name is a question about the row: `Use?`, `generate`. */
+export function asksChoice(column: string): boolean {
+  const [word = '', ...more] = wordsOf(column);
+  return more.length === 0 && VERBS.has(word);
+}

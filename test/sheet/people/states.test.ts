@@ -1,0 +1,102 @@
+// Columns with states of rows: few rows and words of other languages, columns of exports that have none, and answers of one count.
+
+import { describe, expect, it } from 'vitest';
+import { read } from './reading.ts';
+
+const sheetOf = (name: string, cells: readonly string[], further: readonly string[] = []): string => {
+  const rows = cells.map((cell, at) => [`fox ${at}`, cell, ...further.map((word) => `${word} ${at}`)]);
+  return [['prompt', name, ...further], ...rows].map((row) => `${row.join(',')}\n`).join('');
+};
+
+/** The columns that are asked about as states. */
+async function askedIn(text: string): Promise<readonly string[]> {
+  const { guesses } = await read('a.csv', text);
+  return guesses.flatMap((guess) => /^\? all rows run, whatever column "([^"]+)"/.exec(guess)?.[1] ?? []);
+}
+
+describe('a state', () => {
+  it.each([
+    ['Fertig', 'ja,nein'],
+    ['Sale', 'yes,no'],
+    ['Stock', 'oui,non'],
+    ['Llegó', 'sí,no'],
+    ['Готов', 'да,нет'],
+    ['公開', 'はい,いいえ'],
+    ['Gotowe', 'tak,nie'],
+    ['Erledigt', 'ja,,'],
+    ['Check', 'ja,,'],
+    ['Check', 'ok,'],
+    ['Aktiv', '1,0'],
+    ['Erledigt?', '0,1'],
+    ['Use', '1,0'],
+    ['Stand', 'offen,fertig'],
+    ['Stand', 'erledigt,'],
+    ['État', 'à faire,livré'],
+    ['Statut', 'brouillon,publié'],
+    ['Bereits erledigt', 'schon,noch nicht'],
+  ])('is asked about in few rows, and in other words: %s %s', async (name, cells) => {
+    expect(await askedIn(sheetOf(name, cells.split(',')))).toEqual([name]);
+  });
+
+  it.each([
+    ['Active users', '17,23'],
+    ['Ready by', '1 May,2 May'],
+    ['Run', '1,2'],
+    ['Open hours', '9-17,8-12'],
+    ['ok', 'nein,nein'],
+  ])('is none: %s %s', async (name, cells) => {
+    expect(await askedIn(sheetOf(name, cells.split(',')))).toEqual([]);
+  });
+});
+
+describe('an export of many columns', () => {
+  const FURTHER = ['Handle', 'Tags', 'Weight', 'Barcode', 'Shelf', 'Supplier', 'Note'];
+
+  it.each([
+    ['Vendor', 'Nord,,,Nord'],
+    ['Parent', 'VASE,VASE,,'],
+    ['Image Position', '1,,,1'],
+    ['Image Position', '1,2,,1'],
+    ['Taxable', '1,0,,1'],
+  ])('has no states in %s %s', async (name, cells) => {
+    expect(await askedIn(sheetOf(name, cells.split(','), FURTHER))).toEqual([]);
+  });
+
+  it.each([
+    ['Status', 'active,,,active'],
+    ['Published', '1,,,1'],
+    ['Use', 'x,,,x'],
+    ['Gift card', 'TRUE,,,FALSE'],
+    ['Erledigt', 'ja,,,'],
+  ])('has states in %s %s', async (name, cells) => {
+    expect(await askedIn(sheetOf(name, cells.split(','), FURTHER))).toEqual([name]);
+  });
+
+  it('has one of a word that few columns surround', async () => {
+    expect(await askedIn(sheetOf('Vendor', ['Nord', '', '', 'Nord']))).toEqual(['Vendor']);
+  });
+});
+
+describe('the answers to the question about a state', () => {
+  it('say which rows run where opposites leave equally many', async () => {
+    const { guesses } = await read('a.csv', sheetOf('Use', ['x', '', 'x', '']));
+    expect(guesses).toEqual([
+      '? all rows run, whatever column "Use" says ("x", empty); to leave out "x" and run 2 of 4 rows: --where \'Use != "x"\'; to run the 2 of 4 rows with "x": --where \'Use = "x"\' (--drop Use)',
+    ]);
+  });
+
+  it('say so of empty cells too', async () => {
+    const days = ['1 May', '2 May', '3 May', '4 May', '5 May', '6 May', '7 May'];
+    const { guesses } = await read('a.csv', sheetOf('Rendered', [...days, ...days.map(() => '')]));
+    expect(guesses[0]).toContain(
+      'to run the 7 of 14 rows with empty cells: --where \'Rendered = ""\'; to leave out empty cells and run 7 of 14 rows: --where',
+    );
+  });
+
+  it('have the number alone where it tells them apart', async () => {
+    const { guesses } = await read('a.csv', sheetOf('Use', ['x', '', 'x']));
+    expect(guesses[0]).toContain(
+      `to run 1 of 3 rows: --where 'Use != "x"'; to run 2 of 3 rows: --where 'Use = "x"'`,
+    );
+  });
+});
