@@ -1,21 +1,6 @@
 // Every guess about a sheet, with a sheet that shows it. A test reads each sheet, and the documents show the table.
 
-export type Guessed = {
-  readonly found: string;
-  readonly means: string;
-  /** `said`: printed; `asked`: confirmed, or answered by its flag; `refused`: an error. */
-  readonly does: 'said' | 'asked' | 'refused';
-  /** A refusal's code; its flag is the one that helps. */
-  readonly code?: string;
-  readonly flag: string;
-  /** The sheet; `file`: its name. */
-  readonly sheet: string;
-  readonly file?: string;
-  /** Further whole-number inputs of the deployment. */
-  readonly inputs?: readonly string[];
-  /** Templates of the command. */
-  readonly set?: Readonly<Record<string, string>>;
-};
+import type { Guessed } from './guessed.ts';
 
 export const GUESSES: readonly Guessed[] = [
   {
@@ -49,11 +34,19 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt\tseed\n"Sunny" lamp\t1\n',
   },
   {
-    found: 'a quote that opens a field and takes in lines that look like rows, or that is never closed',
-    means: 'it encloses the field; it is a letter',
-    does: 'asked',
+    found: 'a quote that opens a field and takes in lines that look like rows',
+    means: '',
+    does: 'refused',
+    code: 'E103',
     flag: '--quote',
     sheet: 'prompt,seed\n"a,1\nb",2\nc,3\n',
+  },
+  {
+    found: 'a quote that is never closed, if every line is whole without it',
+    means: 'a letter, and so are all others',
+    does: 'asked',
+    flag: '--quote',
+    sheet: 'prompt,seed\n"a,1\nb,2\nc,3\n',
   },
   {
     found: '`\\"` in a field, if every line is whole then',
@@ -342,8 +335,28 @@ export const GUESSES: readonly Guessed[] = [
     file: 'a.srt',
   },
   {
-    found: 'tags in subtitles, such as `<i>` and `{\\an8}`; bullets of a list (`- `, `1. `)',
-    means: 'the text without them; the voices of `<v Zoé>` are a column, or a row each; `&amp;` is &',
+    found:
+      'names of speakers before the lines of a `.txt` or of subtitles, such as `TOM: `, for a deployment that speaks',
+    means: 'the column `voice`, and in subtitles a row for each speaker',
+    does: 'asked',
+    flag: '--tags',
+    sheet: '1\n00:01,000 --> 00:02,000\nTOM: Hi.\n',
+    set: { prompt: '{text}' },
+    file: 'a.srt',
+  },
+  {
+    found: 'lines and cues that are no texts: `[pause]`, `(laughs)`, `* * *`, a name alone',
+    means: 'left out; `--skip-rows none` sends all',
+    does: 'asked',
+    flag: '--skip-rows',
+    sheet: 'a fox\n* * *\nan owl\n',
+    file: 'a.txt',
+  },
+  {
+    found:
+      'tags in subtitles, such as `<i>` and `{\\an8}`; dashes of their speakers; bullets of a list (`- `, `1. `, `[00:12] `)',
+    means:
+      'the text without them; the voices of `<v Zoé>` are a column, or a row each, as speakers with dashes may be; `&amp;` is &; lines of a list without a bullet are named',
     does: 'asked',
     flag: '--tags',
     sheet: '1\n00:01,000 --> 00:02,000\n<i>Hi.</i>\n',
@@ -375,26 +388,3 @@ export const GUESSES: readonly Guessed[] = [
     file: 'a.jsonl',
   },
 ];
-
-/** Lists the guesses, grouped by how runsheet handles them. */
-export const guessList = (): string => {
-  const of = (does: Guessed['does']): readonly string[] =>
-    GUESSES.filter((guess) => guess.does === does).map(({ found: finding, means, code, flag }) => {
-      const answer = flag === '' ? '' : ` (\`${flag}\`)`;
-      return `- ${finding}${means === '' ? '' : `: ${means}`}${code === undefined ? '' : ` (${code})`}${answer}.`;
-    });
-  return [
-    '**Printed**, with the flag that says the same:',
-    '',
-    ...of('said'),
-    '',
-    '**Asked**, or answered by the flag:',
-    '',
-    ...of('asked'),
-    '',
-    '**Refused**:',
-    '',
-    ...of('refused'),
-    '',
-  ].join('\n');
-};

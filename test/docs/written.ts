@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { guessList } from './guesses.ts';
+import { guessList } from './guess-list.ts';
 import { DOORS, QUESTIONS, TABLE, type Cell, type Door, type Question } from '../doors/table.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');

@@ -6,6 +6,7 @@ import { columnsFrom, namesWithout } from '../header.ts';
 import { problem, type Correction } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetSource, type SheetOptions, isSkipped } from '../sheet-source.ts';
+import { spokenLine } from '../text/speakers.ts';
 import { withoutBullet } from './bullets.ts';
 import { CsvParser, QuoteError, type CsvRecord, type QuoteFault } from './csv-parser.ts';
 
@@ -17,8 +18,9 @@ export async function csvColumns(source: SheetSource, options: SheetOptions): Pr
     if (broken !== undefined) throw problem('E103', faultOf(broken), placeOf(source, broken));
     if (options.headerRow === 0) {
       const width = options.longRows === true ? await widthOf(source, options, fields) : fields.length;
-      return columnsFrom(source.name, 0, namesWithout(options, width));
+      return columnsFrom(source.name, 0, withVoice(namesWithout(options, width), options));
     }
+    if (hasVoices(options)) return columnsFrom(source.name, line, withVoice(fields, options));
     // With an explicit --delimiter a single column is intended.
     const fault =
       fields.length === 1 && options.delimiter === undefined && (await delimiterFault(source, options));
@@ -91,6 +93,7 @@ export async function* fieldsOf(source: SheetSource, options: SheetOptions): Asy
   let headerSeen = false;
   let isWhole = true;
   const cellOf = cellReader(options);
+  const isVoiced = hasVoices(options);
   try {
     for await (const record of parsed(source, parserOf(options), options)) {
       if (record.line < (options.headerRow ?? 1)) continue;
@@ -99,7 +102,7 @@ export async function* fieldsOf(source: SheetSource, options: SheetOptions): Asy
       const otherDelimiter = isWhole && record.fault !== undefined && (await delimiterFault(source, options));
       if (otherDelimiter) throw otherDelimiter;
       isWhole &&= record.fault === undefined;
-      yield { ...record, fields: record.fields.map(cellOf) };
+      yield { ...record, fields: isVoiced ? spokenFields(record.fields) : record.fields.map(cellOf) };
     }
   } catch (error) {
     throw error instanceof QuoteError ? tooLong({ file: source.name, line: error.fault.line }) : error;
@@ -110,6 +113,19 @@ export async function* fieldsOf(source: SheetSource, options: SheetOptions): Asy
 function cellReader({ delimiter, tags }: SheetOptions): (text: string) => string {
   if (delimiter === '|') return (text) => text.trim();
   return delimiter === NO_DELIMITER && tags !== undefined && tags !== 'send' ? withoutBullet : (text) => text;
+}
+
+/** Whether the lines of a list are a text and the name of its speaker. */
+const hasVoices = ({ delimiter, tags }: SheetOptions): boolean =>
+  delimiter === NO_DELIMITER && tags === 'voices';
+
+const withVoice = (names: readonly string[], options: SheetOptions): readonly string[] =>
+  hasVoices(options) ? [names[0] ?? '', 'voice'] : names;
+
+function spokenFields([line = '']: readonly string[]): readonly string[] {
+  const text = withoutBullet(line);
+  const spoken = spokenLine(text);
+  return [spoken?.text ?? text, spoken?.voice ?? ''];
 }
 
 export const parserOf = (options: SheetOptions): CsvParser => {

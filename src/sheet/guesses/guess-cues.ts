@@ -1,16 +1,16 @@
-// Asks about subtitles: lines that do not stand where a cue has them, and tags in texts.
+// Asks about subtitles: lines that do not stand where a cue has them, cues without a spoken text, and marks in texts.
 
-import { list } from '../../errors/error.ts';
 import { shortened } from '../../errors/outside-text.ts';
-import { type SheetOptions, type SheetSource, withRows } from '../sheet-source.ts';
-import { entitiesIn, tagsIn, voicesIn } from '../trade/cue-tags.ts';
+import { isSkipped, type SheetOptions, type SheetSource, withRows } from '../sheet-source.ts';
+import { withoutTags } from '../trade/cue-tags.ts';
 import type { CueNote } from '../trade/subtitles.ts';
 import { cuesOf } from '../trade/text-records.ts';
-import { type Guess, NOTHING, or, type GuessPart, said, toConfirm } from './guess.ts';
+import { CueMarks, tagGuess } from './cue-marks.ts';
+import { NOTHING, or, type GuessPart, said, toConfirm } from './guess.ts';
 import { linesText } from './long-rows.ts';
+import { StageDirections } from './stage-directions.ts';
 
 const MAX_LINES = 1000;
-const MAX_SHOWN = 5;
 
 type Strays = { count: number; readonly lines: number[]; readonly first: string };
 
@@ -24,13 +24,14 @@ const MEANS: Readonly<Record<CueNote['is'], string>> = {
 export async function cueGuesses(source: SheetSource, options: SheetOptions): Promise<GuessPart> {
   if (options.format !== 'subtitles') return NOTHING;
   const strays = new Map<CueNote['is'], Strays>();
-  const marks: CueMarks = { tags: new Set(), entities: new Set(), voices: new Set(), shared: [] };
-  for await (const { notes, cells } of cuesOf(source, options)) {
+  const marks = new CueMarks();
+  const directions = new StageDirections();
+  for await (const { row, notes, cells } of cuesOf(source, options)) {
     for (const note of notes) put(strays, note);
-    const { text = '' } = cells;
-    putMarks(marks, text, cells.index ?? '');
+    const { text = '', index = '' } = cells;
+    if (!isSkipped(options, row) && !directions.take(withoutTags(text), row)) marks.take(text, index);
   }
-  const parts = [strayGuess(strays, options), tagGuess(marks, options)];
+  const parts = [rowGuess(strays, directions, options), tagGuess(marks, options)];
   return {
     options: Object.assign({}, ...parts.map((part) => part.options)) as SheetOptions,
     guesses: parts.flatMap((part) => part.guesses),
@@ -44,24 +45,32 @@ function put(strays: Map<CueNote['is'], Strays>, { is, line, text }: CueNote): v
   if (kind.lines.length < MAX_LINES) kind.lines.push(line);
 }
 
-/** Rows that the user leaves out by their lines have been looked at. */
-function strayGuess(strays: ReadonlyMap<CueNote['is'], Strays>, { skipRows }: SheetOptions): GuessPart {
-  if (strays.size === 0) return NOTHING;
+/** A user who leaves out lines by their numbers has looked at them. */
+function rowGuess(
+  strays: ReadonlyMap<CueNote['is'], Strays>,
+  directions: StageDirections,
+  { skipRows }: SheetOptions,
+): GuessPart {
+  const isLooked = skipRows !== undefined;
+  const isUnspoken = directions.areSome && skipRows?.length !== 0;
+  if (strays.size === 0 && !isUnspoken) return NOTHING;
   const texts = [...strays].map(([is, kind]) => {
     const what = linesText(kind).replace('row', 'line');
     return `${what} ("${shortened(kind.first, 40)}") ${kind.count === 1 ? 'is' : 'are'} ${MEANS[is]}`;
   });
+  if (isUnspoken) texts.push(directions.textIf(!isLooked));
+  const text = texts.join('; ');
+  if (isLooked) return { options: {}, guesses: [said('rows', text)] };
+  const unspoken = isUnspoken ? directions.lines.numbers : [];
   const lines = [...strays].flatMap(([is, kind]) => (is === 'number' ? [] : kind.lines));
-  const without = lines.length === 0 ? [] : [or('to leave out these lines', { skipRows: skipped(lines) })];
-  const guess = (skipRows === undefined ? toConfirm : said)(
-    'rows',
-    texts.join('; '),
-    { skipRows: [] },
-    ...without,
-  );
-  return skipRows === undefined
-    ? { options: { skipRows: [] }, guesses: [guess] }
-    : { options: {}, guesses: [said('rows', guess.text)] };
+  const settled = { skipRows: skipped(unspoken) };
+  const answers = [
+    ...(lines.length === 0
+      ? []
+      : [or('to leave out these lines', { skipRows: skipped([...lines, ...unspoken]) })]),
+    ...(isUnspoken ? [or('to send all lines', { skipRows: [] })] : []),
+  ];
+  return { options: settled, guesses: [toConfirm('rows', text, settled, ...answers)] };
 }
 
 const skipped = (lines: readonly number[]) =>
@@ -69,49 +78,3 @@ const skipped = (lines: readonly number[]) =>
     [],
     lines.toSorted((a, b) => a - b),
   );
-
-type CueMarks = {
-  readonly tags: Set<string>;
-  readonly entities: Set<string>;
-  readonly voices: Set<string>;
-  /** Cues in which several voices speak. */
-  readonly shared: { readonly index: string; readonly voices: readonly string[] }[];
-};
-
-function putMarks({ tags, entities, voices, shared }: CueMarks, text: string, index: string): void {
-  const putAll = (set: Set<string>, texts: readonly string[]): void => {
-    for (const part of texts) if (set.size < MAX_SHOWN) set.add(part);
-  };
-  const speaking = voicesIn(text);
-  putAll(tags, tagsIn(text));
-  putAll(entities, entitiesIn(text));
-  putAll(voices, speaking);
-  if (speaking.length > 1) shared.push({ index, voices: speaking });
-}
-
-function tagGuess({ tags, entities, voices, shared }: CueMarks, options: SheetOptions): GuessPart {
-  if (tags.size + entities.size === 0 || options.tags !== undefined) return NOTHING;
-  const column = voices.size === 0 ? '' : `; the voices are the column "voice": ${list([...voices])}`;
-  const texts = [
-    ...(tags.size === 0 ? [] : [`tags such as ${list([...tags])} are left out of the texts${column}`]),
-    ...(entities.size === 0
-      ? []
-      : [`entities such as ${list([...entities])} are read as the signs that they stand for`]),
-    ...sharedText(shared),
-  ];
-  const guess: Guess = toConfirm(
-    'values',
-    texts.join('; '),
-    { tags: 'strip' },
-    ...(shared.length === 0 ? [] : [or('to make a row of each voice', { tags: 'voices' })]),
-    or('to send them', { tags: 'send' }),
-  );
-  return { options: { tags: 'strip' }, guesses: [guess] };
-}
-
-function sharedText(shared: CueMarks['shared']): readonly string[] {
-  const [first] = shared;
-  if (first === undefined) return [];
-  const cue = `cue ${first.index}${shared.length > 1 ? ` and ${shared.length - 1} more` : ''}`;
-  return [`in ${cue}, ${list(first.voices)} speak in one text`];
-}

@@ -8,9 +8,9 @@ import { isWorkbook, type SheetFormat } from '../formats.ts';
 import { isSkipped, type SheetSource, type SheetOptions } from '../sheet-source.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
 import { guessedEncoding } from './guess-encoding.ts';
-import { bulletGuesses } from './guess-bullets.ts';
 import { cueGuesses } from './guess-cues.ts';
 import { firstRowsOf, guessedHeader, HEADER_ROWS, matchesIn } from './guess-header.ts';
+import { lineGuesses } from './guess-lines.ts';
 import { guessedQuotes } from './guess-quotes.ts';
 import { isSetting, nameProper } from './input-names.ts';
 import { isMidjourney } from '../trade/midjourney.ts';
@@ -54,7 +54,7 @@ export async function settleReading(
   if (listed !== undefined && (await isPlainList(source, options, wanted, listed)))
     settle(listOf(options, listed));
   if (options.delimiter === 'none') {
-    const list = await bulletGuesses(source, options);
+    const list = await lineGuesses(source, options, isSpoken(inputs));
     settle({ options: { ...options, ...list.options }, guesses: list.guesses });
   }
   if (options.delimiter === 'none' && userOptions.delimiter === undefined) return { options, guesses };
@@ -89,6 +89,9 @@ async function settleTrade(source: SheetSource, own: SheetOptions, text: string)
 /** Whether a picture may be made of a text. A text that is spoken has no parameters. */
 const isDrawn = (inputs: readonly string[] | undefined): boolean =>
   inputs?.some((name) => /prompt|width|height|aspect|ratio|image/i.test(name)) ?? true;
+
+const isSpoken = (inputs: readonly string[] | undefined): boolean =>
+  !isDrawn(inputs) || inputs?.some((name) => /voice|speaker/i.test(name)) === true;
 
 /** Cells are read as those of a CSV before their parameters are. */
 async function settlePrompts(

@@ -1,6 +1,8 @@
 // Tags in the text of a cue: `<i>`, `<v Zoé>`, `<00:03.100>`, `{\an8}`. They style the text, place it, or say who speaks. Signs may
 // be written as entities: `&amp;`.
 
+import { type SpokenLine, turnsIn } from '../text/speakers.ts';
+
 /** Source: https://www.w3.org/TR/webvtt1/#model-cues; `{\…}` is an override of SubStation Alpha, which SubRip files have too. */
 const TAGS = /<\/?(?:c|i|b|u|s|v|ruby|rt|lang|font)(?:[.\s][^<>]*)?>|<(?:\d+:)+\d+[\d.]*>|\{\\[^{}]*\}/gi;
 
@@ -45,15 +47,12 @@ export function withoutTags(text: string): string {
   return bare.replaceAll(ENTITY, signOf);
 }
 
-export type SpokenPart = { readonly voice: string; readonly text: string };
-
-/** The parts of a text, each with its voice as in `<v Zoé>`; a part before the first voice has none. */
-export function spokenParts(text: string): readonly SpokenPart[] {
-  const parts: SpokenPart[] = [];
+/** The parts of a text, each with its voice as in `<v Zoé>` or `TOM: `; a part before the first voice has none. */
+export function spokenParts(text: string): readonly SpokenLine[] {
+  const parts: SpokenLine[] = [];
   let [voice, from] = ['', 0];
   const put = (end: number): void => {
-    const spoken = withoutTags(text.slice(from, end)).trim();
-    if (spoken !== '') parts.push({ voice, text: spoken });
+    parts.push(...turnsIn(withoutTags(text.slice(from, end)), voice));
   };
   for (const { 0: tag, 1: name = '', index } of text.matchAll(VOICE)) {
     put(index);

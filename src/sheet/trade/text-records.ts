@@ -5,6 +5,7 @@ import { columnsFrom } from '../header.ts';
 import { MAX_RECORD, tooLong, type Column, type SheetRecord } from '../sheet-record.ts';
 import { isSkipped, type SheetOptions, type SheetSource } from '../sheet-source.ts';
 import { linesOf, textOf } from '../text/sheet-text.ts';
+import { withoutDash } from '../text/speakers.ts';
 import { a1111Row } from './a1111.ts';
 import { spokenParts, voicesIn, withoutTags } from './cue-tags.ts';
 import { midjourneyRows } from './midjourney-rows.ts';
@@ -47,21 +48,26 @@ async function* cueRows(source: SheetSource, options: SheetOptions): AsyncGenera
   for await (const { row, cells } of cuesOf(source, options)) {
     const { text = '', index = '' } = cells;
     const voices = voicesIn(text);
+    const parts = options.tags === 'voices' ? spokenParts(text) : [];
     if (options.tags === 'send') yield { row, cells };
-    else if (options.tags === 'voices' && voices.length > 0)
-      for (const [nth, part] of spokenParts(text).entries())
-        yield { row, cells: { ...cells, index: nth === 0 ? index : `${index}-${nth + 1}`, ...part } };
-    else
+    else if (parts.length === 0)
       yield {
         row,
         cells: {
           ...cells,
-          text: withoutTags(text),
+          text: options.tags === 'strip' ? withoutDashes(withoutTags(text)) : withoutTags(text),
           ...(voices.length > 0 && { voice: voices.join(', ') }),
         },
       };
+    else
+      for (const [nth, { voice, text: spoken }] of parts.entries()) {
+        const name = nth === 0 ? index : `${index}-${nth + 1}`;
+        yield { row, cells: { ...cells, index: name, text: spoken, ...(voice !== '' && { voice }) } };
+      }
   }
 }
+
+const withoutDashes = (text: string): string => text.split('\n').map(withoutDash).join('\n');
 
 /** The cues as they are written. */
 export async function* cuesOf(source: SheetSource, options: SheetOptions): AsyncGenerator<Cue> {

@@ -6,8 +6,8 @@ import { read } from './reading.ts';
 
 describe('a list whose first line begins with a sign of JSON', () => {
   it.each([
-    ['[Intro]\nHello there\n', ['[Intro]', 'Hello there']],
-    ['[00:12] Hello\n[00:14] there\n', ['[00:12] Hello', '[00:14] there']],
+    ['[Intro] Hello\nthere\n', ['[Intro] Hello', 'there']],
+    ['[00:12] Hello\n[00:14] there\n', ['Hello', 'there']],
     ['{red|blue} fox\n{old|young} owl\n', ['{red|blue} fox', '{old|young} owl']],
   ])('is read line by line: %j', async (text, prompts) => {
     const { rows } = await read('list.txt', text);
@@ -37,6 +37,15 @@ describe('bullets of a list', () => {
     );
     const sent = await read('list.txt', text, { tags: 'send' });
     expect(sent.rows[0]).toBe(JSON.stringify({ prompt: text.split('\n')[0] }));
+  });
+
+  it('are asked about with the lines that have none, which can be left out', async () => {
+    const text = 'Shopping list\n- a fox\n- a dog that\n  barks\n- a cat\n\n[end]\n';
+    const { rows, guesses } = await read('list.txt', text);
+    expect(rows[3]).toBe('{"prompt":"  barks"}');
+    expect(guesses).toContain(
+      '? 3 of 5 lines begin with a bullet or number, such as "- ", which is left out of the text; lines 1,4 ("Shopping list", "barks") have none; to send it: --tags send; to leave those lines out: --skip-rows 1,4,7 --tags strip (--tags strip)',
+    );
   });
 
   it('are asked about with their number if some lines have none', async () => {

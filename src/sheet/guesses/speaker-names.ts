@@ -1,0 +1,38 @@
+// Decides whether names in front of texts are those of speakers: `TOM: Did you hear that?`.
+
+import { list } from '../../errors/error.ts';
+import { shortened } from '../../errors/outside-text.ts';
+import { isInCapitals } from '../text/speakers.ts';
+
+const MAX_NAMES = 1000;
+const MAX_SHOWN = 8;
+const MAX_NAME = 40;
+
+export class SpeakerNames {
+  #texts = 0;
+  count = 0;
+  readonly #names = new Map<string, number>();
+
+  /** Takes a text, with its name if it has one. */
+  take(name: string | undefined): void {
+    this.#texts += 1;
+    if (name === undefined) return;
+    this.count += 1;
+    if (this.#names.has(name) || this.#names.size < MAX_NAMES)
+      this.#names.set(name, (this.#names.get(name) ?? 0) + 1);
+  }
+
+  /** Whether half of the texts have a name, or names are in capitals or come again as those of a script do. */
+  areSpeakers(least: number): boolean {
+    const sure = [...this.#names].filter(([name, count]) => count > 1 || isInCapitals(name));
+    const count = sure.reduce((sum, [, often]) => sum + often, 0);
+    return count >= least || (this.count >= 2 && this.count * 2 >= this.#texts);
+  }
+
+  /** `TOM, ANNA and 3 more` */
+  get text(): string {
+    const names = [...this.#names.keys()].slice(0, MAX_SHOWN).map((name) => shortened(name, MAX_NAME));
+    const more = this.#names.size - names.length;
+    return `${list(names)}${more > 0 ? ` and ${more} more` : ''}`;
+  }
+}

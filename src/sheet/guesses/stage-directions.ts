@@ -1,0 +1,48 @@
+// Finds lines that are no texts: `[pause]`, `(laughs)`, `♪`, `* * *`, and the name of a speaker alone in its line.
+
+import { isNameAlone } from '../text/speakers.ts';
+import { NamedLines } from './named-lines.ts';
+
+const DIRECTION =
+  /^(?:[[(【（][^[\](){}【】（）]{1,60}[\])】）][.!]?|\*[^*\s][^*]{0,60}\*|[♪♫\s]*[♪♫][♪♫\s]*)$/u;
+
+const MAX_WORDS = 8;
+
+/** A line between texts, as in `* * *`, `---` and `###`. */
+const RULE = /^(?:[-=*_~#•·–—⁂]\s*){3,}$|^⁂$/u;
+
+const isDirection = (text: string): boolean =>
+  (DIRECTION.test(text) && text.split(/\s+/).length <= MAX_WORDS) || isNameAlone(text);
+
+export class StageDirections {
+  readonly lines = new NamedLines();
+  #texts = 0;
+  #rules = 0;
+
+  /** Takes a line, and says whether it is no text. */
+  take(text: string, line: number): boolean {
+    const bare = text.trim();
+    const isBetween = RULE.test(bare);
+    if (isBetween) this.#rules += 1;
+    else if (!isDirection(bare)) {
+      this.#texts += 1;
+      return false;
+    }
+    this.lines.put(line, bare);
+    return true;
+  }
+
+  /** Whether there are some. If most lines look like directions, they are texts in brackets. */
+  get areSome(): boolean {
+    return this.lines.count > 0 && this.lines.count - this.#rules <= this.#texts;
+  }
+
+  /** A sentence about them. */
+  textIf(areLeftOut: boolean): string {
+    const { count, text } = this.lines;
+    const what = areLeftOut ? 'left out' : 'sent';
+    return count === 1
+      ? `${text} is no text, and is ${what}`
+      : `${count} lines are no texts, and are ${what}: ${text}`;
+  }
+}

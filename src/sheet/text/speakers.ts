@@ -1,0 +1,39 @@
+// Names of speakers and dashes of a dialogue at the start of a line: `TOM: Did you hear that?`, `Speaker 1: No.`, `- Who is it?`.
+
+/** A name has at most three words; a remark may follow, as in `TOM (whispers): `. */
+const SPEAKER =
+  /^\s*(?:\*\*|__)?\[?((?:\p{Lu}|\p{Lo})[\p{L}\p{M}\d.'’-]*(?: [\p{L}\p{M}\d.'’-]+){0,2}(?:\s*\([^()]{1,40}\))?)\]?\s*(?:\*\*|__)?\s*(?::(?:\*\*|__)?(?:\s+|$)|:\s*)(?:\*\*|__)?\s*/u;
+
+/** Two hyphens, an arrow or a negative number are no dash of a dialogue. */
+const DASH = /^\s*[-–—‐](?:\s+(?=\S)|(?=[^\s\d\-–—>]))/u;
+
+export type SpokenLine = { readonly voice: string; readonly text: string };
+
+/** The line without its name; undefined if it begins with none. */
+export function spokenLine(line: string): SpokenLine | undefined {
+  const [start = '', voice] = SPEAKER.exec(line) ?? [];
+  const text = line.slice(start.length);
+  return voice === undefined || text === '' ? undefined : { voice, text };
+}
+
+/** Whether the line is a name alone, as in a screenplay. */
+export const isNameAlone = (line: string): boolean => SPEAKER.exec(line)?.[0].length === line.length;
+
+/** Whether a name is written in capitals, as scripts have it. */
+export const isInCapitals = (name: string): boolean => /\p{Lu}{2}/u.test(name) && !/\p{Ll}/u.test(name);
+
+export const withoutDash = (line: string): string => line.replace(DASH, '');
+
+/** The turns of a text: a name or a dash begins one, and further lines belong to the turn above. */
+export function turnsIn(text: string, voice = ''): readonly SpokenLine[] {
+  const turns: { voice: string; text: string }[] = [];
+  for (const line of text.split('\n')) {
+    const bare = withoutDash(line);
+    const spoken = spokenLine(bare);
+    const last = turns.at(-1);
+    if (last === undefined || spoken !== undefined || bare !== line)
+      turns.push({ voice: spoken?.voice ?? voice, text: spoken?.text ?? bare });
+    else last.text += `\n${line}`;
+  }
+  return turns.map((turn) => ({ ...turn, text: turn.text.trim() })).filter((turn) => turn.text !== '');
+}
