@@ -104,7 +104,7 @@ export abstract class Vendor implements VendorStandIn {
   #losses: { readonly how: LostAnswer; readonly when: 'before' | 'after' }[] = [];
   #failures: string[] = [];
   #refusals = 0;
-  #reads: { readonly path: RegExp; readonly answer: VendorAnswer }[] = [];
+  readonly #reads: { readonly path: RegExp; readonly answer: VendorAnswer }[] = [];
   #durationMs = 20;
   #parallel = Infinity;
   #limit = Infinity;
@@ -322,7 +322,7 @@ export abstract class Vendor implements VendorStandIn {
     if (isRefused) this.#refusals -= 1;
     const refused = { status: 422, body: { detail: 'The input is not allowed.' } };
     const read = incoming.method === 'GET' ? this.#reads.find(({ path }) => path.test(pathname)) : undefined;
-    if (read !== undefined) this.#reads = this.#reads.filter((other) => other !== read);
+    if (read !== undefined) this.#reads.splice(this.#reads.indexOf(read), 1);
     const taken = async () => (isRefused ? refused : (read?.answer ?? this.answer(request)));
     const answer = loss?.when === 'before' ? { status: 500 } : await taken();
     if (loss === undefined) send(response, answer);
