@@ -27,6 +27,7 @@ import { runCostsIn, tallyChange, unpricedIn } from '../src/results/tally-rows.t
 import type { Run } from '../src/service-client/contract/run.ts';
 import { type KnownRun, outcomeOf as stateOf } from '../src/service-client/run-outcome.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
+import { isCostLearned } from '../src/store/attempt-cost.ts';
 import { jsonLines } from '../src/store/pieces.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { downloadOutputs } from './download-outputs.ts';
@@ -129,7 +130,7 @@ function resultOf(
       rung: ladder.indexOf(gpu_asked),
     })),
   );
-  const isLearned = open.file.reserve !== undefined || open.file.deployment.runPrice === 'told';
+  const isLearned = open.file.reserve !== undefined || isCostLearned(open.file);
   const costs = isLearned ? records.flatMap((record) => runCostsIn(record, ladder)) : [];
   return {
     tally: tallyChange(records),

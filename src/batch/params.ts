@@ -59,6 +59,8 @@ export type BatchParams = OptionalLimits & {
   readonly attemptCostNano?: Readonly<Record<string, number>>;
   /** A run tells its cost at its end only: `attemptCostNano` holds the most that one has cost so far on each GPU. */
   readonly learnsCost?: true;
+  /** The price of a run that its user states although runs tell their cost: no attempt reserves less. */
+  readonly leastCostNano?: number;
   readonly canary?: Canary;
   /**
    * The estimate that --max-cost reserves for an attempt instead of the highest cost: the 99th percentile of earlier

@@ -1,8 +1,9 @@
 // The highest cost of one run by GPU, from the prices and the time limit in batch.json, or from the price of a run. --max-cost
 // reserves this much for each attempt.
 
+import type { BatchParams } from '../batch/params.ts';
 import { DEFAULT_PRICES, GPUS } from '../options/gpu.ts';
-import { isVendor } from '../options/server-kind.ts';
+import { COST_TELLING_VENDORS, isVendor } from '../options/server-kind.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
 
 /**
@@ -48,6 +49,25 @@ export function attemptCosts(facts: CostFacts): Readonly<Record<string, number>>
     return [gpu, Math.round(price * (seconds + COLD_START_BOUND_S) * 1e9)] as const;
   });
   return Object.fromEntries(costs.filter(([, cost]) => Number.isSafeInteger(cost)));
+}
+
+/** Whether only the end of a run shows its cost: a price that is stated for such a vendor is no bound. */
+export const isCostLearned = ({
+  deployment: { gpu = '', runPrice },
+}: Pick<CostFacts, 'deployment'>): boolean => runPrice === 'told' || COST_TELLING_VENDORS.includes(gpu);
+
+/** The part of a batch's parameters that says what an attempt costs. */
+export function costParams(
+  facts: CostFacts,
+): Pick<BatchParams, 'attemptCostNano' | 'learnsCost' | 'leastCostNano'> {
+  const costs = attemptCosts(facts);
+  if (!isCostLearned(facts)) return { attemptCostNano: costs };
+  const stated = costs[facts.deployment.gpu ?? ''];
+  return {
+    attemptCostNano: {},
+    learnsCost: true,
+    ...(stated !== undefined && { leastCostNano: stated }),
+  };
 }
 
 /** Throws E312 if the cost is limited and the cost of a run has no known bound. */

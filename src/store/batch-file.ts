@@ -12,7 +12,7 @@ import { LANE_PLACES } from '../batch/state/lanes.ts';
 import { optionalLimits as limitsIn, STORED_LIMITS, type OptionalLimits } from '../options/limits.ts';
 import { OPTIONS, type AnyOption, type KeptIn } from '../options/table.ts';
 import type { BatchParams } from '../batch/params.ts';
-import { attemptCosts } from './attempt-cost.ts';
+import { costParams } from './attempt-cost.ts';
 import { type Store, within } from './store.ts';
 
 export const BATCH_FILE = 'batch.json';
@@ -270,8 +270,7 @@ export const paramsOf = (
   retries: file.retries,
   ...limitsIn(file),
   ...definedOnly({ reserve: file.reserve, canary: file.canary }),
-  attemptCostNano: attemptCosts(file),
-  ...(file.deployment.runPrice === 'told' && { learnsCost: true as const }),
+  ...costParams(file),
   ...runsEndOf(file),
   unconfirmed: file.unconfirmed,
   seed: file.seed,

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { RunsheetError } from '../../src/errors/error.ts';
-import { attemptCosts, refuseUnbounded, refuseUntried } from '../../src/store/attempt-cost.ts';
+import { attemptCosts, costParams, refuseUnbounded, refuseUntried } from '../../src/store/attempt-cost.ts';
 
 type CostFacts = Parameters<typeof attemptCosts>[0];
 
@@ -49,6 +49,16 @@ describe('the highest cost of a run', () => {
     const priced = facts({ deployment: { gpu: 'fal', runPrice: 0.025 }, sheet: { lanes: [{ gpu: 'fal' }] } });
     const { '': unnamed, A10G, fal } = attemptCosts(priced);
     expect([unnamed, A10G, fal, refusal(priced)]).toEqual([25e6, 25e6, 25e6, undefined]);
+  });
+
+  it('are learned from the ends of runs at a vendor that tells them, whatever price is stated', () => {
+    const at = (gpu: string, runPrice: number | 'told') =>
+      costParams(facts({ deployment: { gpu, runPrice }, sheet: { lanes: [{ gpu }] } }));
+    const learned = { attemptCostNano: {}, learnsCost: true };
+    expect(at('router', 'told')).toEqual(learned);
+    expect(at('router', 0.04)).toEqual({ ...learned, leastCostNano: 40_000_000 });
+    expect(at('fal', 0.04)).toMatchObject({ attemptCostNano: { fal: 40_000_000 } });
+    expect(at('fal', 0.04).learnsCost).toBeUndefined();
   });
 
   it('is not known where each run tells it, so that a limit needs rows that are tried first', () => {

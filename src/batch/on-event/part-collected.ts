@@ -151,8 +151,10 @@ function learnCosts(state: State, costs: readonly RunCost[]): void {
 function learnMost(state: State, costs: readonly RunCost[]): void {
   const most: Record<string, number> = { ...state.params.attemptCostNano };
   for (const [place, nano, rung] of costs) {
+    // A run that tells nothing to pay says nothing about the next one.
+    if (nano === 0) continue;
     const { gpu = '' } = accountOn(laneWith(state, place), rung);
-    most[gpu] = Math.max(most[gpu] ?? 0, nano);
+    most[gpu] = Math.max(most[gpu] ?? state.params.leastCostNano ?? 0, nano);
   }
   state.params = { ...state.params, attemptCostNano: most };
 }

@@ -113,6 +113,32 @@ describe('--max-cost where only the end of a run shows its cost', () => {
     expect(progress(world.state).reason).toContain('reserves $0.30, the most that one has cost');
   });
 
+  it('sends one run first although a price is stated, and reserves no less than that price', () => {
+    const stated = { ...TOLD, leastCostNano: 0.04 * USD };
+    const dear = new World({ rows: 200, concurrency: 24, ...stated, maxCostNano: USD });
+    runOut(dear, () => 1);
+    expect([budget(dear)?.spentNano, [...dear.state.pauses.keys()]]).toEqual([USD, ['budget']]);
+    const cheap = new World({ rows: 200, concurrency: 50, ...stated, maxCostNano: USD });
+    cheap.folder.costUsd = 0.01;
+    cheap.answer(0, ['accepted']);
+    cheap.finish('run-0', 'succeeded');
+    cheap.pass(2_000);
+    cheap.collect();
+    expect(inFlight(cheap)).toBe(24);
+  });
+
+  it('learns nothing from a run that tells nothing to pay', () => {
+    const world = new World({ rows: 200, concurrency: 24, ...TOLD, maxCostNano: USD });
+    world.folder.costUsd = 0;
+    world.answer(0, ['accepted']);
+    world.finish('run-0', 'succeeded');
+    world.pass(2_000);
+    world.collect();
+    expect([inFlight(world), budget(world)?.reservedNano]).toEqual([1, USD]);
+    runOut(world, () => 1);
+    expect(budget(world)?.spentNano).toBe(USD);
+  });
+
   it('limits nothing without a limit', () => {
     const world = new World({ rows: 4, concurrency: 4, ...TOLD });
     expect([inFlight(world), attemptCost(world.state.params, {})]).toEqual([4, Infinity]);
