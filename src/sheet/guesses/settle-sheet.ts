@@ -41,7 +41,7 @@ import {
 import { namesInTemplates } from '../templates.ts';
 import { settleRows } from '../grid/settle-rows.ts';
 import { whereOf } from '../grid/expanded-rows.ts';
-import { columnsNamedIn } from '../where/where.ts';
+import { columnsChosenBy } from '../where/where.ts';
 import { columnsOf, surveyedRecords } from '../read-records.ts';
 import { listInput, type SampledRows, sampleOf } from './sample.ts';
 import type { Column } from '../sheet-record.ts';
@@ -277,7 +277,7 @@ function stateGuesses(
   { where }: SheetOptions,
 ) {
   const key = keys.find((name) => !names.has(name));
-  const named = where === undefined ? [] : columnsNamedIn(where, columns);
+  const named = where === undefined ? [] : columnsChosenBy(where, columns);
   return states.guesses(new Set([key, ...gpuColumns, ...otherGpus.keys(), ...named]), where);
 }
 

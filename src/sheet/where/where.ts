@@ -16,6 +16,8 @@ export type WhereOptions = {
   readonly numbers?: Set<string>;
   /** Gets all columns that the condition names. */
   readonly columns?: Set<string>;
+  /** Gets the columns that are compared with more than their own name, which only finds repeated headers. */
+  readonly chosen?: Set<string>;
 };
 
 /** Parentheses in parentheses, so that no text can fill the stack. */
@@ -42,6 +44,13 @@ export function columnsNamedIn(text: string, columns: readonly string[]): Readon
   const named = new Set<string>();
   parseWhere(text, columns, { columns: named });
   return named;
+}
+
+/** The columns by whose values the condition chooses rows. Throws E550. */
+export function columnsChosenBy(text: string, columns: readonly string[]): ReadonlySet<string> {
+  const chosen = new Set<string>();
+  parseWhere(text, columns, { chosen });
+  return chosen;
 }
 
 class Parser {
@@ -112,8 +121,9 @@ class Parser {
   }
 
   #orderTo(column: string, value: ComparedValue, isOrdered: boolean): (cell: string) => number {
-    const { numbers, columns, decimalComma } = this.#options;
+    const { numbers, columns, chosen, decimalComma } = this.#options;
     columns?.add(column);
+    if (value.text !== column) chosen?.add(column);
     if (value.is === 'number') numbers?.add(column);
     return (text) => orderOf({ column, text, isOrdered, decimalComma }, value);
   }

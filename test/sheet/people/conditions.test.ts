@@ -71,6 +71,13 @@ describe('a column with states beside a condition on another one', () => {
     expect(questionsIn(chosen.guesses)).toEqual([]);
   });
 
+  it('is asked about if the condition only finds repeated headers', async () => {
+    const text = 'prompt,Done\na,x\nprompt,Done\nb,\n';
+    const { rows, guesses } = await read('a.csv', text, { where: 'prompt != prompt or Done != Done' });
+    expect(rows).toHaveLength(2);
+    expect(questionsIn(guesses)).toEqual([expect.stringContaining('whatever column "Done" says')]);
+  });
+
   it('is asked about after the answer for another one, and beside rows that are left out as empty', async () => {
     const text = 'prompt,Done,Published\na,x,yes\nb,,no\nc,,yes\nd,x,no\n';
     const half = await read('a.csv', text, { where: 'Done != "x"' });
