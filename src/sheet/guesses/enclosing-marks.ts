@@ -9,6 +9,7 @@ import { cellText, shortened } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { HTML } from './cell-forms.ts';
 import { type Guess, or, said, toConfirm } from './guess.ts';
+import { NamedLines } from './named-lines.ts';
 
 /** Number of rows to inspect. */
 const SAMPLED = 1000;
@@ -60,6 +61,7 @@ export async function markedCells(
     return { guesses: [], refusal: refusal(source.name, options.headerRow ?? 1, names[0] ?? '') };
   const columns = new Map([...names.entries()].filter(([, name]) => isSent(name)));
   const firsts = new Map<number, string>();
+  const quotedLines = new NamedLines();
   let rows = 0;
   const along = new Map<string, string>();
   for await (const { cells, line } of surveyedRecords(source, options, names)) {
@@ -72,6 +74,8 @@ export async function markedCells(
     for (const at of columns.keys()) {
       const text = texts[at] ?? '';
       // A delimiter in a cell shows that quotes of a CSV stand around the marks.
+      const isWhole = isEnclosed(text) && isOneQuote(text.replace(end, ''), closesOf(text));
+      if (options.delimiter === 'none' && isWhole) quotedLines.put(line, text);
       const isQuoted = delimiter !== undefined && options.unquoted === undefined && text.includes(delimiter);
       if (text !== '' && (isQuoted || !isEnclosed(text))) columns.delete(at);
       else if (text !== '' && !firsts.has(at)) firsts.set(at, text);
@@ -89,6 +93,7 @@ export async function markedCells(
     const first = firsts.get(at);
     return first === undefined ? [] : [guessOf(name, first, options)];
   });
+  if (guesses.length === 0 && quotedLines.count > 0) guesses.push(quotedGuess(quotedLines, rows, options));
   for (const [sign, part] of along)
     guesses.push(said('values', `${sign} sent with it, such as ${shortened(part.trim())}`));
   return { guesses };
@@ -100,6 +105,24 @@ const SENT_ALONG = [['HTML in a text is', HTML]] as const;
 /** Whether a mark closes the text, or the text has no mark; a mark before a letter is an apostrophe. */
 const isClosed = (text: string, closes: string): boolean =>
   closes === '' || new RegExp(String.raw`[${closes}](?!\p{L})`, 'u').test(text.slice(1));
+
+/** Whether the last mark closes the first one: `"a" and "b"` has two pairs. */
+const isOneQuote = (text: string, closes: string): boolean => {
+  const inside = text.slice(1, -1).replaceAll('""', '');
+  return !new RegExp(String.raw`[${closes}](?!\p{L})`, 'u').test(inside);
+};
+
+/** Some lines of a list are quotes; if they are straight, they can be left out. */
+function quotedGuess(lines: NamedLines, rows: number, { format }: SheetOptions): Guess {
+  const text = `${lines.count} of ${rows} lines are in quotes, which are sent with them: ${lines.text}`;
+  if (!isDelimited(format)) return said('values', text);
+  return toConfirm(
+    'values',
+    text,
+    { quote: 'none' },
+    or('to send none around a whole line, if they are straight', { quote: 'loose' }),
+  );
+}
 
 function guessOf(name: string, first: string, { format, delimiter, quote = 'csv' }: SheetOptions): Guess {
   const text = `the quotes around each cell of "${name}" are sent with it, such as ${shortened(first)}`;

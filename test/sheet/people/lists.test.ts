@@ -78,3 +78,30 @@ describe('bullets of a list', () => {
     expect(guesses.join()).not.toContain('--tags');
   });
 });
+
+describe('lines of a list that are in quotes', () => {
+  const list = '"an owl, at night"\n“a dog”\na fox\n"a cat" and "a mouse"\n24" screen\n';
+
+  it('are asked about among others, and sent with them or without', async () => {
+    const { rows, guesses } = await read('list.txt', list);
+    expect(rows[0]).toBe(String.raw`{"prompt":"\"an owl, at night\""}`);
+    expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([
+      '? 2 of 5 lines are in quotes, which are sent with them: lines 1-2 (""an owl, at night"", "“a dog”"); to send none around a whole line, if they are straight: --quote loose (--quote none)',
+    ]);
+    const told = { delimiter: 'none', headerRow: 0, columns: ['prompt'] } as const;
+    const without = await read('list.txt', list, { ...told, quote: 'loose' });
+    expect(without.rows).toEqual(
+      ['an owl, at night', '“a dog”', 'a fox', '"a cat" and "a mouse"', '24" screen'].map((prompt) =>
+        JSON.stringify({ prompt }),
+      ),
+    );
+    const sent = await read('list.txt', list, { ...told, quote: 'none' });
+    expect(sent.rows).toEqual(rows);
+    expect(sent.guesses).toEqual([]);
+  });
+
+  it('are none where several quotes stand in each', async () => {
+    const { guesses } = await read('list.txt', '"a cat" and "a mouse"\na fox\n');
+    expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([]);
+  });
+});
