@@ -345,8 +345,14 @@ export class Survey {
   #takeWords(text: string): void {
     if (!BEYOND_ASCII.test(text)) return;
     for (const word of text.split(/\s+/))
-      if (this.words.size < MAX_WORDS && BEYOND_ASCII.test(word)) this.words.add(shortened(word));
+      if (this.words.size < MAX_WORDS && BEYOND_ASCII.test(word)) this.words.add(shortened(bareWord(word)));
   }
+}
+
+/** The word without the signs around it, unless these are what is beyond ASCII. */
+function bareWord(word: string): string {
+  const bare = word.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
+  return BEYOND_ASCII.test(bare) ? bare : word;
 }
 
 /** A cell of a totals row: in a numeric column, or any number, such as a count of texts. */
