@@ -28,6 +28,7 @@ import type { Run } from '../src/service-client/contract/run.ts';
 import { type KnownRun, outcomeOf as stateOf } from '../src/service-client/run-outcome.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import { isCostLearned } from '../src/store/attempt-cost.ts';
+import { toldCost } from '../src/store/told-cost.ts';
 import { jsonLines } from '../src/store/pieces.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { downloadOutputs } from './download-outputs.ts';
@@ -300,7 +301,7 @@ function attemptRecord(
     ...definedOnly({ attempt, outcome, reason, run_id: runId, gpu_asked: gpuAsked }),
     ...(isBelow(ended, past) ? { climbed: true as const } : {}),
     ...(run?.failure === undefined ? {} : { failure: run.failure.kind }),
-    ...(run === undefined ? {} : usageOf(run, file.service.prices)),
+    ...(run === undefined ? {} : usageOf(run, file)),
     ...(runId !== undefined && !isPriced(run, file.service.prices) ? { cost_incomplete: true as const } : {}),
   };
 }
@@ -320,7 +321,8 @@ function isPriced(run: Run | undefined, prices: Readonly<Record<string, number>>
   return hasPrice && coldStartSeconds >= 0 && runSeconds >= 0;
 }
 
-function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<AttemptRecord> {
+function usageOf(run: Run, file: OpenBatch['file']): Partial<AttemptRecord> {
+  const { prices } = file.service;
   const { gpu, createdAtMs, queuedAtMs, endedAtMs, coldStartSeconds, runSeconds, lostSeconds } = run;
   const waitedMs =
     createdAtMs === undefined || queuedAtMs === undefined ? undefined : queuedAtMs - createdAtMs;
@@ -334,6 +336,7 @@ function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<At
     lost_executions: run.lostExecutions,
     lost_seconds: lostSeconds,
     cost_usd:
-      run.costUsd ?? costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds, lost: lostSeconds }),
+      toldCost(file, run) ??
+      costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds, lost: lostSeconds }),
   });
 }

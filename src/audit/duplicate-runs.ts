@@ -5,6 +5,7 @@
 import type { ReadBack } from '../batch/commands.ts';
 import type { AttemptRef, AttemptRun } from '../batch/outcome.ts';
 import { costOf } from '../options/gpu.ts';
+import { toldCost } from '../store/told-cost.ts';
 import { errorMessage } from '../errors/error.ts';
 import type { RunService } from '../service-client/client.ts';
 import type { Run } from '../service-client/contract/run.ts';
@@ -153,10 +154,10 @@ async function endOf({ service, beforeCancel }: ReadingParams, runId: string, li
 function duplicateOf(
   { row, attempt, runId }: { readonly row: number; readonly attempt: number; readonly runId: string },
   run: Run | undefined,
-  { service: { prices } }: BatchFile,
+  file: BatchFile,
 ): DuplicateRun {
   const { gpu, coldStartSeconds: coldStart = 0, runSeconds: ran = 0, lostSeconds: lost = 0 } = run ?? {};
-  const cost = run?.costUsd ?? costOf(prices, gpu, { coldStart, run: ran, lost });
+  const cost = toldCost(file, run ?? {}) ?? costOf(file.service.prices, gpu, { coldStart, run: ran, lost });
   return {
     row,
     attempt,

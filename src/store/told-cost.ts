@@ -1,0 +1,26 @@
+// The cost of a run that its service tells, by the price that was stated when the batch was made: another command may
+// have stated another price since.
+
+import { COST_TELLING_VENDORS, isVendor } from '../options/server-kind.ts';
+import type { BatchFile } from './batch-file.ts';
+
+type TellingRun = {
+  readonly costUsd?: number | undefined;
+  readonly gpu?: string | undefined;
+  readonly runSeconds?: number | undefined;
+};
+
+/** In US dollars; undefined if the service tells none. */
+export function toldCost(
+  {
+    deployment,
+    service,
+  }: { readonly deployment: BatchFile['deployment']; readonly service: Pick<BatchFile['service'], 'prices'> },
+  { costUsd, gpu = '', runSeconds = 0 }: TellingRun,
+): number | undefined {
+  // 0: the vendor never got the run.
+  if (costUsd === undefined || costUsd === 0 || COST_TELLING_VENDORS.includes(gpu)) return costUsd;
+  if (typeof deployment.runPrice === 'number') return deployment.runPrice;
+  const price = isVendor(gpu) && Object.hasOwn(service.prices, gpu) ? service.prices[gpu] : undefined;
+  return price === undefined ? costUsd : Math.max(costUsd, price * runSeconds);
+}
