@@ -10,6 +10,7 @@ import { MOST_TOLD_BYTES, readToldPath, TOLD } from '../service-client/contract/
 export type ServiceOrigin = () => string | undefined;
 
 const MAX_ON_WAY = 32;
+const MOST_HELD_BYTES = 64 << 20;
 const ANSWER_WITHIN_MS = 5_000;
 /** The answers of the service that its sender gets. Any other one means that the sender may try again. */
 const PASSED: ReadonlySet<number> = new Set([200, 403, 404, 413]);
@@ -19,18 +20,45 @@ export const isTold = (path: string): boolean => path.startsWith(`${TOLD}/`);
 /** Returns what answers a message with a status. */
 export function openToldDoor(originOf: ServiceOrigin): (request: IncomingMessage) => Promise<number> {
   let onWay = 0;
+  const bodies = openBodies();
   return async (request) => {
     const { url: path = '', method, headers } = request;
     const origin = readToldPath(path) === undefined ? undefined : originOf();
     if (origin === undefined || method !== 'POST') return 404;
+    const body = await bodies.read(request);
+    if (typeof body === 'number') return body;
+    // A sender that does not end its message takes no place.
     if (onWay >= MAX_ON_WAY) return 503;
     onWay += 1;
     try {
-      const body = await readBody(request, MOST_TOLD_BYTES);
-      return body === undefined ? 413 : await handed(`${origin}${path}`, headers, body);
+      return await handed(`${origin}${path}`, headers, body);
     } finally {
       onWay -= 1;
     }
+  };
+}
+
+/** Reads messages, of which no more than MOST_HELD_BYTES are in memory while they arrive. */
+function openBodies() {
+  let heldBytes = 0;
+  return {
+    /** The body, or the status of its refusal. */
+    async read(request: IncomingMessage): Promise<string | 413> {
+      let bytes = 0;
+      const count = (chunk: Buffer): void => {
+        bytes += chunk.byteLength;
+        heldBytes += chunk.byteLength;
+        // The sender sees a lost connection, and tries again.
+        if (heldBytes > MOST_HELD_BYTES) request.destroy();
+      };
+      request.on('data', count);
+      try {
+        return (await readBody(request, MOST_TOLD_BYTES)) ?? 413;
+      } finally {
+        request.off('data', count);
+        heldBytes -= bytes;
+      }
+    },
   };
 }
 
