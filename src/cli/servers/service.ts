@@ -125,7 +125,10 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
 const partsOf = ({ home, environment, webhook }: Config) => ({
   programs: programsIn(home),
   locks: join(notesFolder(environment), 'seats'),
-  door: { url: webhook.url, secret: keepSecret(readOrCreateSecret(join(home, 'told-secret'))) },
+  // A service that nobody outside can reach makes no state folder.
+  ...(webhook.url !== undefined && {
+    door: { url: webhook.url, secret: keepSecret(readOrCreateSecret(join(home, 'told-secret'))) },
+  }),
 });
 
 /** Adds the workflows, and prints notes about their files on stderr, such as where a graph was found. */
