@@ -86,7 +86,7 @@ export function createApp(
     serveUploaded(files, service, requests);
     done();
   });
-  serveTold(app, service);
+  serveTold(app, service, requests);
   serveUploadUrls(app, service);
   serveV1(app, service);
   serveFiles(app, service, requests);
@@ -142,9 +142,13 @@ function serveV2(app: FastifyInstance, service: Service): void {
   void app.register((api) => serveUploads(api, service), { prefix: API });
 }
 
-/** The address is the authentication. */
-function serveTold(app: FastifyInstance, service: Service): void {
-  app.post(`${TOLD}/*`, { bodyLimit: MOST_TOLD_BYTES }, async (request, reply) => {
+/** The address is the authentication, so it is checked before the body is read. */
+function serveTold(app: FastifyInstance, service: Service, requests: OwnerRequests): void {
+  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    if (!service.gpus.isToldPath(request.url)) void reply.code(404).header('connection', 'close').send();
+    else if (requests.enter('vendors', reply, heldBytes(request))) done();
+  };
+  app.post(`${TOLD}/*`, { bodyLimit: MOST_TOLD_BYTES, onRequest }, async (request, reply) => {
     const body = typeof request.body === 'string' ? request.body : '';
     return reply.code(await service.gpus.told(request.url, { headers: request.headers, body })).send();
   });

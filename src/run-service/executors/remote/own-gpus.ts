@@ -103,14 +103,14 @@ export class OwnGpus {
     });
   }
 
+  isToldPath = (path: string): boolean => this.#world.door?.runAt(path) !== undefined;
+
   /** Takes what a vendor tells at this path. Returns the status of the answer. */
   async told(path: string, message: Parameters<typeof takeTold>[2]): Promise<number> {
     const { door, database, now, commit, events } = this.#world;
     if (door === undefined) return 404;
-    const { executor } = this;
-    const task = (id: string): Task | undefined => executor.task(id);
-    const world = { door, find: database.find, task, servers: () => executor.servers, now, commit, events };
-    return takeTold(world, path, message);
+    const [task, servers] = [(id: string) => this.executor.task(id), () => this.executor.servers];
+    return takeTold({ door, find: database.find, task, servers, now, commit, events }, path, message);
   }
 
   /** Restores stored servers and workflows, whether the servers answer or not. */
