@@ -272,7 +272,11 @@ export type Backend = {
   nodeClass?(name: string): Promise<NodeClass | undefined>;
   /** Throws only if nothing was sent. */
   submit(run: Sent, work: SentWork): Promise<Submitted>;
-  /** The state of these runs, and of all others that wait or execute there, including those of other clients. */
+  /**
+   * The state of these runs, and of all others that wait or execute there, including those of other clients. A run
+   * without a ref whose request may have arrived is sent again once it is `absent`, and counts as accepted with any other answer:
+   * a search that failed throws.
+   */
   poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>>;
   /** The server's id of the run; undefined if the message is not genuine. */
   told?(message: ToldMessage): Promise<string | undefined>;
