@@ -235,8 +235,9 @@ it('a program that dies three times while it loads blocks with its last line, an
   const id = await scene.own.queue({});
   let text = '';
   await until(async () => (text = await refusal(scene)) !== '', 'the service takes no runs');
-  expect(text).toContain(
-    'the program ended 3 times before its first answer; the last time, the program exited with 3: no such model',
+  // A slow look misses the first block, and sees the one after a further death.
+  expect(text).toMatch(
+    /the program ended \d+ times before its first answer; the last time, the program exited with 3: no such model/,
   );
   expect([(await scene.own.run(id)).ended_at, scene.executions, loads(scene) >= 3]).toEqual([null, 0, true]);
   scene.allow('mended');

@@ -12,8 +12,8 @@ const TERM_MS = 5_000;
 const LOOK_MS = 100;
 
 /** `RUNSHEET_TRY=<mark>`; the watchman of the time limit carries `RUNSHEET_LIMIT_OF=<mark>`. */
-const NAMES = ['RUNSHEET_TRY', 'RUNSHEET_LIMIT_OF'] as const;
-type MarkName = (typeof NAMES)[number];
+export const MARK_NAMES = ['RUNSHEET_TRY', 'RUNSHEET_LIMIT_OF'] as const;
+type MarkName = (typeof MARK_NAMES)[number];
 
 /** The pids of living processes with this mark. */
 export const processesOf = async (
@@ -52,7 +52,8 @@ async function byPs(texts: readonly string[]): Promise<readonly number[]> {
 export async function endProcesses(mark: string): Promise<void> {
   const until = performance.now() + TERM_MS;
   const isSignalled = new Set<number>();
-  for (let pids = await processesOf(mark, NAMES); pids.length > 0; pids = await processesOf(mark, NAMES)) {
+  const find = () => processesOf(mark, MARK_NAMES);
+  for (let pids = await find(); pids.length > 0; pids = await find()) {
     const signal = performance.now() < until ? 'SIGTERM' : 'SIGKILL';
     for (const pid of pids)
       if (signal === 'SIGKILL' || !isSignalled.has(pid)) {

@@ -188,6 +188,7 @@ class ProgramSeat {
 
   #withdraw(folder: TryFolder): void {
     if (folder.isThere) folder.forbid();
+    this.#staying.withdraw(folder.mark);
     folder.remove();
   }
 

@@ -4,6 +4,7 @@ import { errorMessage } from '../../../../errors/error.ts';
 import type { RunEnd } from '../backend.ts';
 import { outputFaults } from './output-faults.ts';
 import type { TryFolder } from './try-folder.ts';
+import { wholeFiles } from './whole-files.ts';
 
 const SIGNALS: Readonly<Record<number, string>> = {
   9: 'often: out of memory',
@@ -37,15 +38,19 @@ export function endByCode(code: number, { last, ranMs, postponedMs }: Ended): Ru
   };
 }
 
+/** The places where a program writes its files. */
+const PLACE = 'the folder in which it is started ($RUNSHEET_OUTPUT)';
+const STAYING_PLACE = 'the folder "dir" of its run';
+
 /** The success of a run with the files that were complete at that moment, unless one of them is no result. */
 export async function endByFiles(
   folder: TryFolder,
   atMs: number,
-  { ranMs, place }: { readonly ranMs: number | undefined; readonly place: string },
+  { ranMs, stays }: { readonly ranMs: number | undefined; readonly stays: boolean },
 ): Promise<RunEnd> {
   try {
-    const files = folder.files(atMs);
-    const fault = await outputFaults(files, place);
+    const files = stays ? await wholeFiles(folder, atMs) : folder.files(atMs);
+    const fault = await outputFaults(files, stays ? STAYING_PLACE : PLACE);
     if (fault !== undefined) return { status: 'failed', ranMs, reason: fault };
     const made = files.map(({ filename, path }) => ({ filename, path, subfolder: '', type: 'output' }));
     return { status: 'success', ranMs, made: [{ node: '', key: 'files', texts: [], files: made }] };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { diskOf } from '../../../../host/disk-space.ts';
 import type { RunEnd, Seen, SocketEvent } from '../backend.ts';
 import type { Endings } from './endings.ts';
-import { processesOf } from './marked-processes.ts';
+import { MARK_NAMES, processesOf } from './marked-processes.ts';
 import { endByCode, endByFiles, endText, isBroken } from './run-end.ts';
 import type { StayingPrograms } from './staying-programs.ts';
 import { TryFolder, type StayingTry } from './try-folder.ts';
@@ -13,6 +13,8 @@ import { tryVerdict, type TryVerdict } from './try-verdict.ts';
 
 /** A seat starts no program below this. */
 export const ROOM_BYTES = 1 << 30;
+/** A shim that takes longer than this from the creation of `go` to its first byte is ended. */
+const CLAIM_MS = 5_000;
 
 type TriesSettings = {
   /** The folder of the seat. */
@@ -94,9 +96,7 @@ export class SeatTries {
         this.#tellProgress(folder, stays);
         return { at: 'running' };
       case 'unclaimed':
-        // A shim that begins at this moment wins.
-        if (!folder.forbid() && folder.isClaimed) return { at: 'running' };
-        return stays === undefined ? { at: 'absent' } : this.#unsent('had ended before it got this run');
+        return this.#unclaimed(folder, stays);
       case 'undelivered':
         if (stays !== undefined) this.#staying.closed(stays.process);
         return this.#unsent('takes no further runs');
@@ -112,6 +112,24 @@ export class SeatTries {
     }
   }
 
+  async #unclaimed(folder: TryFolder, stays: StayingTry | undefined): Promise<Seen> {
+    folder.forbid();
+    const { claim } = folder;
+    // A shim that begins at this moment wins.
+    if (claim === 'shim') return { at: 'running' };
+    if (claim === 'unknown' && (await this.#mayBegin(folder, stays))) return { at: 'waiting', ahead: 0 };
+    return stays === undefined ? { at: 'absent' } : this.#unsent('had ended before it got this run');
+  }
+
+  /** Whether the creator of `go` may still write into it, or has done so meanwhile. */
+  async #mayBegin(folder: TryFolder, stays: StayingTry | undefined): Promise<boolean> {
+    const mark = stays?.process ?? folder.mark;
+    if ((await processesOf(mark, MARK_NAMES)).length === 0) return folder.isClaimed;
+    const isLate = Date.now() - (folder.beganMs ?? 0) > CLAIM_MS;
+    if (isLate) void (stays === undefined ? this.#endings.end(mark) : this.#staying.end(mark));
+    return true;
+  }
+
   #unsent(why: string): Seen {
     const reason = `the program ${why}: it is started again`;
     return { at: 'ended', end: { status: 'postponed', ranMs: 0, afterMs: 0, reason } };
@@ -119,7 +137,8 @@ export class SeatTries {
 
   /** Reads the claim before the look for processes, and exits and answers after it, so that no order of events is missed. */
   async #verdict(folder: TryFolder, stays: StayingTry | undefined): Promise<TryVerdict> {
-    const { isClaimed } = folder;
+    const { claim } = folder;
+    const isClaimed = claim === 'shim';
     if (stays === undefined) {
       const isAlive = folder.exit === undefined && (await this.#isAlive(folder));
       const [exitCode, isAtLimit] = [folder.exit?.code, folder.isAtLimit];
@@ -132,7 +151,7 @@ export class SeatTries {
     return tryVerdict({
       stays: true,
       isClaimed,
-      mayBegin: this.#staying.isOwn(stays.process),
+      mayBegin: claim !== 'service' && this.#staying.isOwn(stays.process),
       isAlive,
       exitCode: process.exitCode,
       isAtLimit: process.limitOf === folder.mark,
@@ -156,6 +175,7 @@ export class SeatTries {
     folder.forbid();
     const { stays } = folder;
     if (stays === undefined) return this.#endings.end(folder.mark);
+    if (folder.claim === 'service') this.#staying.withdraw(folder.mark);
     const hasAnswer = this.#staying.folder(stays.process).answers.to(folder.mark) !== undefined;
     return folder.isClaimed && !hasAnswer ? this.#staying.end(stays.process) : Promise.resolve();
   }
@@ -172,7 +192,7 @@ export class SeatTries {
     const ranMs = atMs !== undefined && beganMs !== undefined ? Math.max(0, atMs - beganMs) : undefined;
     if (verdict.kind === 'answered') {
       if (verdict.answer.kind === 'ok')
-        return endByFiles(folder, verdict.answer.atMs, { ranMs, place: 'the folder "dir" of its run' });
+        return endByFiles(folder, verdict.answer.atMs, { ranMs, stays: true });
       return { status: 'failed', ranMs, reason: await this.#withDisk(verdict.answer.reason) };
     }
     if (verdict.kind !== 'exited') return { status: 'timeout', ranMs };
@@ -182,10 +202,7 @@ export class SeatTries {
         ? (folder.lastLines(1)[0] ?? '')
         : this.#staying.folder(stays.process).lastLine(stays.logAt);
     if (code === 0 && stays === undefined)
-      return endByFiles(folder, exit?.atMs ?? 0, {
-        ranMs,
-        place: 'the folder in which it is started ($RUNSHEET_OUTPUT)',
-      });
+      return endByFiles(folder, exit?.atMs ?? 0, { ranMs, stays: false });
     if (isBroken(code) && stays === undefined) return this.#brokenBy(folder, endText(code, last), ranMs);
     const end = endByCode(code, { last, ranMs, postponedMs: this.#settings.timing.postponedMs });
     return end.status === 'failed' ? { ...end, reason: await this.#withDisk(end.reason) } : end;
@@ -230,7 +247,7 @@ export class SeatTries {
     const { stays } = folder;
     // A call that did not wait for the end must not remove the folder of a living program.
     if (stays === undefined && !this.#endings.isDone(folder.mark)) return;
-    if (stays !== undefined) this.#staying.folder(stays.process).answers.forget(folder.mark);
+    if (stays !== undefined) this.#staying.forget(stays.process, folder.mark);
     this.#endings.forget(folder.mark);
     for (const noted of [this.#ends, this.#progress, this.#programs, this.#told]) noted.delete(folder.mark);
     folder.remove();

@@ -74,14 +74,23 @@ export class StayingProcess {
     this.#input?.write(`${mark}\n`);
   }
 
+  /** Takes back a try that the program will never get. */
+  withdraw(mark: string): void {
+    if (this.inHand === mark) this.#rest();
+  }
+
+  #rest(): void {
+    [this.#isReady, this.inHand, this.#idleSince] = [true, undefined, performance.now()];
+    this.folder.noteIdle();
+  }
+
   /** Reads the answers; true if the program has become ready, or has answered its run. */
   look(): boolean {
     const { answers } = this.folder;
     answers.read();
     const isDone = this.inHand === undefined ? !this.#isReady : answers.to(this.inHand) !== undefined;
     if (!isDone || !answers.isReady) return false;
-    [this.#isReady, this.inHand, this.#idleSince] = [true, undefined, performance.now()];
-    this.folder.noteIdle();
+    this.#rest();
     return true;
   }
 

@@ -156,6 +156,18 @@ export class StayingPrograms {
     return this.#settings.endings.end(mark, graceMs);
   }
 
+  /** Takes a forbidden try back from the current process, which stays for the next one. */
+  withdraw(mark: string): void {
+    this.#own?.withdraw(mark);
+  }
+
+  /** Drops the answer to a try whose run is over. */
+  forget(process: string, mark: string): void {
+    // The current process has its run in hand until its answer is seen here.
+    if (this.#own?.folder.mark === process && this.look()) this.#settings.ended();
+    this.folder(process).answers.forget(mark);
+  }
+
   /** The process has closed its input, and cannot get the run that it was to have. */
   closed(mark: string): void {
     if (this.#own?.folder.mark === mark) this.#own.inHand = undefined;
@@ -195,14 +207,16 @@ export class StayingPrograms {
 
   #isEnding = (mark: string): boolean => this.#settings.endings.isBegun(mark);
 
-  /** Whether a try was claimed for the process that it has not answered. */
+  /** Whether a try was claimed for the process, or is being claimed, that it has not answered. */
   #hasRun(mark: string): boolean {
     const { answers } = this.folder(mark);
     return this.#settings
       .folders()
       .some(
         (folder) =>
-          folder.stays?.process === mark && folder.isClaimed && answers.to(folder.mark) === undefined,
+          folder.stays?.process === mark &&
+          (folder.claim === 'shim' || folder.claim === 'unknown') &&
+          answers.to(folder.mark) === undefined,
       );
   }
 

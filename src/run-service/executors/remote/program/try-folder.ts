@@ -4,7 +4,8 @@
 //      out/          the working directory; plain files in it that are not hidden are the outputs
 //      log           stdout and stderr
 //      open          renamed to exit-<code> when the program has exited
-//      go            created exclusively by whoever decides whether the try begins
+//      go            created exclusively by whoever decides whether the try begins; then has the pid of the
+//                    shim, or `forbidden` by a service
 //      limit         the time limit was reached
 //
 // A try of a process that stays has no log and no exit of its own, but:
@@ -12,6 +13,7 @@
 //      stays         names the process, and the size of its log before the try
 //      line.<name>   the line that the process gets
 //      undelivered   the process could not get it
+//      whole/        copies of the outputs
 
 import {
   closeSync,
@@ -38,10 +40,15 @@ const MAX_FILES = 1_000;
 const MAX_LOG_BYTES = 8 << 20;
 const TAIL_BYTES = 64 << 10;
 
+/** The text in `go` of a try that no shim may begin any more. */
+const FORBIDDEN = 'forbidden\n';
+
+/** The creator of `go`; `unknown` until the file has a text. */
+export type Claim = 'shim' | 'service' | 'unknown';
 export type TryExit = { readonly code: number; readonly atMs: number };
 /** The process that stays and executes a try. */
 export type StayingTry = { readonly process: string; readonly logAt: number };
-export type TryFile = { readonly filename: string; readonly path: string };
+export type TryFile = { readonly filename: string; readonly path: string; readonly stats: Stats };
 
 export class TryFolder {
   readonly path: string;
@@ -56,6 +63,10 @@ export class TryFolder {
 
   get output(): string {
     return this.#at('out');
+  }
+
+  get whole(): string {
+    return this.#at('whole');
   }
 
   get inputFile(): string {
@@ -99,7 +110,7 @@ export class TryFolder {
   /** Forbids a shim that comes late to begin. False if it has begun. */
   forbid(): boolean {
     try {
-      closeSync(openSync(this.#at('go'), 'wx', 0o600));
+      writeFileSync(this.#at('go'), FORBIDDEN, { flag: 'wx', mode: 0o600 });
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -107,9 +118,18 @@ export class TryFolder {
     }
   }
 
-  /** Whether a shim has claimed the try: only a shim writes its pid. */
+  /** undefined until somebody has decided whether the try begins. */
+  get claim(): Claim | undefined {
+    const file = this.#at('go');
+    if (!existsSync(file)) return undefined;
+    const text = readFileSync(file, 'utf8');
+    if (text === '') return 'unknown';
+    // A service that was killed may have written a part of its word.
+    return FORBIDDEN.startsWith(text) ? 'service' : 'shim';
+  }
+
   get isClaimed(): boolean {
-    return (statsOf(this.#at('go'))?.size ?? 0) > 0;
+    return this.claim === 'shim';
   }
 
   /** Whether its own shim ended it at its time limit. */
@@ -135,16 +155,22 @@ export class TryFolder {
    * many.
    */
   files(exitedMs: number): readonly TryFile[] {
-    const names = readdirSync(this.output).filter((name) => !name.startsWith('.'));
-    const files = names.flatMap((filename) => {
-      const path = join(this.output, filename);
-      const stats = statsOf(path);
-      return stats?.isFile() === true && wasThere(stats, exitedMs) ? [{ filename, path }] : [];
-    });
+    const files = plainFilesIn(this.output).filter(({ stats }) => wasComplete(stats, exitedMs));
     if (files.length > MAX_FILES)
       throw new Error(`it made ${files.length} files, and a run has at most ${MAX_FILES}`);
-    return files.toSorted((a, b) => a.filename.localeCompare(b.filename, 'en', { numeric: true }));
+    return files.toSorted(byName);
   }
+
+  /** Finds a file that existed at that moment and has changed since. */
+  unfinished(atMs: number): TryFile | undefined {
+    return plainFilesIn(this.output).find(
+      // A disk that does not tell when a file was created tells 0.
+      ({ stats }) => stats.birthtimeMs > 0 && stats.birthtimeMs < atMs && !wasComplete(stats, atMs),
+    );
+  }
+
+  /** The copies of the outputs. */
+  wholeFiles = (): readonly TryFile[] => plainFilesIn(this.whole).toSorted(byName);
 
   get logBytes(): number {
     return statsOf(this.#at('log'))?.size ?? 0;
@@ -202,7 +228,18 @@ const PROGRESS = /^\s*progress\s+(0(?:\.\d+)?|1(?:\.0+)?)\s*$/;
  * Whether a file was complete at that moment. A second name, such as that of the kept file, changes the time of
  * the inode; a program may have set the time of the content.
  */
-const wasThere = ({ ctimeMs, mtimeMs }: Stats, atMs: number): boolean => Math.min(ctimeMs, mtimeMs) <= atMs;
+const wasComplete = ({ ctimeMs, mtimeMs }: Stats, atMs: number): boolean =>
+  Math.min(ctimeMs, mtimeMs) <= atMs;
+
+const plainFilesIn = (folder: string): readonly TryFile[] =>
+  readdirSync(folder).flatMap((filename) => {
+    const path = join(folder, filename);
+    const stats = filename.startsWith('.') ? undefined : statsOf(path);
+    return stats?.isFile() === true ? [{ filename, path, stats }] : [];
+  });
+
+const byName = (a: TryFile, b: TryFile): number =>
+  a.filename.localeCompare(b.filename, 'en', { numeric: true });
 
 /** A link is no output, wherever it leads. */
 const statsOf = (path: string) => lstatSync(path, { throwIfNoEntry: false });
