@@ -4,7 +4,7 @@ import { toldCost } from '../../src/store/told-cost.ts';
 type CostFacts = Parameters<typeof toldCost>[0];
 
 const facts = (runPrice?: number, prices: Readonly<Record<string, number>> = {}): CostFacts => ({
-  deployment: { id: 'd', ...(runPrice !== undefined && { runPrice }) } as CostFacts['deployment'],
+  deployment: { id: 'd', ...(runPrice !== undefined && { runPrice }) },
   service: { prices },
 });
 

@@ -25,10 +25,11 @@ it('a request without an answer is shown by status, with the moment by which its
     JSON.parse((await stage.run(['status', '-o', 'json'])).stdout) as BatchJson;
   await until(() => vendor.posts() === 1, 'the run is sent');
   await until(async () => (await shown()).unanswered_runs.length === 1, 'the doubt is shown');
-  const [{ runs = 0, until: end = '' } = {}] = (await shown()).unanswered_runs;
-  expect([runs, Date.parse(end) - began]).toEqual([1, expect.any(Number)]);
-  expect(Date.parse(end)).toBeGreaterThan(began + LIMIT_AND_QUEUE_MS);
-  expect(Date.parse(end)).toBeLessThan(Date.now() + LIMIT_AND_QUEUE_MS);
+  const [doubt] = (await shown()).unanswered_runs;
+  expect(doubt?.runs).toBe(1);
+  const endMs = Date.parse(doubt?.until ?? '');
+  expect(endMs).toBeGreaterThan(began + LIMIT_AND_QUEUE_MS);
+  expect(endMs).toBeLessThan(Date.now() + LIMIT_AND_QUEUE_MS);
   expect((await stage.run(['status'])).stdout).toMatch(
     / waits {5}\S+ has not said whether it took 1 run; known by \d\d:\d\d at the latest\n/,
   );
