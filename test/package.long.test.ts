@@ -34,7 +34,8 @@ describe('the packed tarball, installed in an empty folder', () => {
     mkdirSync(home);
     writeFileSync(join(home, 'package.json'), '{"private":true,"type":"module"}');
     await install(home, made);
-  });
+    // A busy machine takes minutes to pack and to install.
+  }, 600_000);
 
   it('is a program with exactly the versions of the lock file, by the steps of the service of systemd', async () => {
     const unit = readFileSync(join(ROOT, 'deploy/systemd/runsheet-worker.service'), 'utf8');
