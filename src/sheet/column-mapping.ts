@@ -166,8 +166,8 @@ function rolesOf(
   const spokenFor = new Set(options.drop.map((name) => indexOf(names, name, '--drop')));
   for (const { input, from } of mapped) {
     spokenFor.add(from.column);
-    const whole = objectOf(names, from.column, options);
-    if (whole !== undefined && (inputOf(whole) ?? whole) === input) spokenFor.add(names.indexOf(whole));
+    const object = objectOf(names, from.column, options);
+    if (object !== undefined && (inputOf(object) ?? object) === input) spokenFor.add(names.indexOf(object));
   }
   const templated = namesInTemplates(options.set, names);
   for (const name of templated) if (inputOf(name) === undefined) spokenFor.add(names.indexOf(name));
@@ -199,9 +199,9 @@ function rolesOf(
 
 /** The column of JSON whose part another column is: `voice` of `voice.name`. */
 function objectOf(names: readonly string[], part: number, { format }: SheetOptions): string | undefined {
-  const whole = names[part]?.replace(/\.[^.]*$/, '');
+  const object = names[part]?.replace(/\.[^.]*$/, '');
   const isJson = format === 'json' || format === 'jsonl';
-  return isJson && whole !== names[part] ? names.find((name) => name === whole) : undefined;
+  return isJson && object !== names[part] ? names.find((name) => name === object) : undefined;
 }
 
 type Mapped = Giver & { readonly from: { readonly column: number } };

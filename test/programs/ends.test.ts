@@ -41,7 +41,7 @@ it.each([
   await until(isBlocked, 'the service takes no runs');
   expect(text).toContain(`the program exited with ${code}`);
   const { status, ended_at } = await scene.own.run(id);
-  // Its log tells what has ended a run that should wait.
+  // The log tells what has ended a run that should wait.
   expect([ended_at, ended_at === null ? '' : `${status}: ${await scene.own.log(id)}`]).toEqual([null, '']);
   scene.allow('mended');
   expect((await scene.own.until(id)).status).toBe('success');

@@ -29,8 +29,8 @@ export function objectParts({ columns, inputTypes = [], options, valuesOf }: Obj
         .filter((parts) => parts.length > 0);
       const [path, ...otherPaths] = paths ?? [];
       if (path === undefined || furtherPaths.length > 0) return [];
-      const whole = within.find((name) => path.startsWith(`${name}.`));
-      const text = `"${whole}" is an object, of which the input ${type.name} gets ${path}`;
+      const object = within.find((name) => path.startsWith(`${name}.`));
+      const text = `"${object}" is an object, of which the input ${type.name} gets ${path}`;
       const instead = otherPaths.map((part) => or('to send another part', mapped(type.name, part)));
       return [toConfirm('columns', text, mapped(type.name, path), ...instead)];
     });

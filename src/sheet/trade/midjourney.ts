@@ -25,13 +25,13 @@ const PARAMETER = new RegExp(
   'gi',
 );
 
-type Parameter = { readonly name: string; readonly value: string; readonly whole: string };
+type Parameter = { readonly name: string; readonly value: string; readonly text: string };
 
 const parametersIn = (text: string): readonly Parameter[] =>
   [...text.matchAll(PARAMETER)].map(({ 0: match }) => {
-    const whole = match.trim();
-    const [, name = '', value = ''] = /^(?:--|[—–])([a-z]+)([^]*)$/i.exec(whole) ?? [];
-    return { name: name.toLowerCase(), value: value.trim(), whole };
+    const text = match.trim();
+    const [, name = '', value = ''] = /^(?:--|[—–])([a-z]+)([^]*)$/i.exec(text) ?? [];
+    return { name: name.toLowerCase(), value: value.trim(), text };
   });
 
 const COMMAND = /^\s*\/imagine\b\s*(?:prompt\s*:)?\s*/i;
@@ -59,7 +59,7 @@ const UNWANTED_ALONE = /\s--no\s+(?:[^\s.!?]+\s*){1,6}$/i;
 /** The first parameters of a text, or its command. */
 export function midjourneyPart(text: string): string | undefined {
   if (!isMidjourney(text)) return UNWANTED_ALONE.exec(text)?.[0].trim();
-  return COMMAND.exec(text)?.[0].trim() ?? parametersIn(text)[0]?.whole;
+  return COMMAND.exec(text)?.[0].trim() ?? parametersIn(text)[0]?.text;
 }
 
 /** Braces of which Midjourney makes several prompts. */
@@ -85,12 +85,12 @@ export function midjourneyCells(prompt: string): MidjourneyCells {
   const put = (column: string, value: string, joint: string): void => {
     cells[column] = cells[column] === undefined ? value : `${cells[column]}${joint}${value}`;
   };
-  for (const { name, value, whole } of parametersIn(prompt)) {
+  for (const { name, value, text } of parametersIn(prompt)) {
     const ratio = /^(?:ar|aspect)$/.test(name) ? /^(\d+)\s*[:x/]\s*(\d+)$/.exec(value) : null;
     if (name === 'no' && value !== '') put(MIDJOURNEY.negative, value, ', ');
     else if (name === 'seed' && /^\d+$/.test(value)) cells[MIDJOURNEY.seed] = value;
     else if (ratio !== null) putRatio(cells, Number(ratio[1]), Number(ratio[2]));
-    else put(MIDJOURNEY.parameters, whole, ' ');
+    else put(MIDJOURNEY.parameters, text, ' ');
   }
   const own = prompt.replaceAll(PARAMETER, '').replace(COMMAND, '').trim();
   const images = IMAGE.exec(`${own} `)?.[0].trim();
