@@ -27,8 +27,8 @@ const PARAMETER = new RegExp(
 
 type Parameter = { readonly name: string; readonly value: string; readonly text: string };
 
-const parametersIn = (text: string): readonly Parameter[] =>
-  [...text.matchAll(PARAMETER)].map(({ 0: match }) => {
+const parametersIn = (prompt: string): readonly Parameter[] =>
+  [...prompt.matchAll(PARAMETER)].map(({ 0: match }) => {
     const text = match.trim();
     const [, name = '', value = ''] = /^(?:--|[—–])([a-z]+)([^]*)$/i.exec(text) ?? [];
     return { name: name.toLowerCase(), value: value.trim(), text };
