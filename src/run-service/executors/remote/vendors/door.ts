@@ -9,7 +9,7 @@ import { readToldPath, TOLD } from '../../../../service-client/contract/told-pat
 export type ToldRun = { readonly vendor: Vendor; readonly id: string; readonly tries: number };
 
 /** `url`: the public address of the receiver. */
-export type DoorOptions = { readonly url: string | undefined; readonly secret: string };
+export type DoorOptions = { readonly url: string; readonly secret: string };
 
 export type Door = ReturnType<typeof openDoor>;
 
@@ -17,11 +17,8 @@ export function openDoor({ url, secret }: DoorOptions) {
   const macOf = ({ vendor, id, tries }: ToldRun): string =>
     createHmac('sha256', secret).update(`told|1|${vendor}|${id}|${tries}`).digest('hex').slice(0, 32);
   return {
-    /** undefined without a public address. */
-    addressOf: (run: ToldRun): string | undefined =>
-      url === undefined
-        ? undefined
-        : `${url.replace(/\/+$/, '')}${TOLD}/${run.vendor}/${run.id}/${run.tries}/${macOf(run)}`,
+    addressOf: (run: ToldRun): string =>
+      `${url.replace(/\/+$/, '')}${TOLD}/${run.vendor}/${run.id}/${run.tries}/${macOf(run)}`,
     /** The run of a genuine address. */
     runAt(path: string): ToldRun | undefined {
       const { vendor = '', id = '', tries = 0, mac = '' } = readToldPath(path) ?? {};
