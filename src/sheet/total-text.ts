@@ -18,10 +18,13 @@ const FORMS = [
   String.raw`${NUMBER}(?:\s?\p{L}+){0,2}\s(?:in |im |en )?${WORD}`,
 ].map((form) => new RegExp(`^${form}$`, 'iu'));
 
+/** A total has one of the words, which most texts lack. */
+const HAS_WORD = new RegExp(`${WORD}|${COUNT}`, 'iu');
+
 /** Length of a text that may be a total. */
 const MAX_TOTAL = 60;
 
 export function isTotal(text: string): boolean {
   const trimmed = text.trim();
-  return trimmed.length <= MAX_TOTAL && FORMS.some((form) => form.test(trimmed));
+  return trimmed.length <= MAX_TOTAL && HAS_WORD.test(trimmed) && FORMS.some((form) => form.test(trimmed));
 }

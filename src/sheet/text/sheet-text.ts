@@ -203,6 +203,7 @@ export function isUtf32(sample: Uint8Array): boolean {
 export function utf16Of(sample: Uint8Array): string | undefined {
   if (begins(sample, 0xff, 0xfe)) return 'utf-16le';
   if (begins(sample, 0xfe, 0xff)) return 'utf-16be';
+  if (!sample.includes(0)) return undefined;
   const zeros = (parity: number) => sample.filter((byte, at) => byte === 0 && at % 2 === parity).length;
   // Western text in UTF-16 has a zero in nearly every second byte; other text has them in its commas and line ends.
   const enough = isUtf8(sample) ? sample.length / 4 : 0;

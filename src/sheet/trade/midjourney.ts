@@ -46,6 +46,7 @@ const SHARED = /^(?:c|chaos|iw|q|quality|s|seed|v|w|weird)$/;
 /** Whether the text has the command or a parameter with a value. Unwanted words alone may be prose: "--no one was there". */
 export function isMidjourney(text: string): boolean {
   if (COMMAND.test(text)) return true;
+  if (!/--|[—–]/.test(text)) return false;
   const parameters = parametersIn(text);
   if (parameters.some(({ name, value }) => value !== '' && OWN.test(name))) return true;
   const [before = '', ...behind] = text.replaceAll(PARAMETER, '\0').split('\0');
