@@ -137,10 +137,13 @@ def _watch_the_end() -> None:
 
     def fail(kind: Any, error: BaseException, trace: Any) -> None:
         before(kind, error, trace)
+        _append({"ready": False})
         for run in _current:
             run.fail(error)
 
     def left() -> None:
+        # The exit takes a while, in which no other run is to come.
+        _append({"ready": False})
         for run in _current:
             run.fail("the program ended before this run was done")
 

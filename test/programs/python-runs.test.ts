@@ -79,6 +79,15 @@ it.skipIf(!HAS_PYTHON)(
   },
 );
 
+it.skipIf(!HAS_PYTHON)('a program that takes a while to exit gets no run meanwhile', async () => {
+  const scene = await looping(
+    ['if run.inputs["n"] == 1: raise ValueError("no such style: blue")', 'run.save("x")'],
+    ['import atexit, time', 'atexit.register(time.sleep, 1)'],
+  );
+  const ends = [await scene.ended({ n: 1 }), await scene.ended({ n: 2 })];
+  expect([...ends.map(({ status }) => status), loads(scene)]).toEqual(['failed', 'success', 2]);
+});
+
 it.skipIf(!HAS_PYTHON)(
   'an exception within "with run" is the error of its run, and the model stays loaded',
   async () => {

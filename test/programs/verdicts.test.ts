@@ -100,6 +100,7 @@ const LOADS: ProcessFacts = {
   exitCode: undefined,
   isEnding: false,
   isReady: false,
+  isLeaving: false,
   hasAnswered: false,
   isBusy: false,
   forMs: 12_000,
@@ -116,6 +117,8 @@ it.each<readonly [string, ProcessFacts, object]>([
   ['is ready', READY, { kind: 'ready' }],
   ['is ready after it took long', { ...READY, forMs: 900_000 }, { kind: 'ready' }],
   ['has a run', { ...READY, isBusy: true }, { kind: 'wait' }],
+  ['is leaving', { ...READY, isLeaving: true, hasAnswered: true }, { kind: 'gone', deaths: 0 }],
+  ['is leaving with a run', { ...READY, isLeaving: true, hasAnswered: true, isBusy: true }, { kind: 'wait' }],
   [
     'is not ready in time',
     { ...LOADS, forMs: 600_000 },

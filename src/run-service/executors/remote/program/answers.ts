@@ -1,6 +1,6 @@
 // The answers of a program that stays: lines of JSON that it appends to the file $RUNSHEET_ANSWERS.
 //
-//      {"ready":true}   {"id":"…","progress":0.4}   {"id":"…","ok":true}   {"id":"…","error":"…"}
+//      {"ready":true}   {"id":"…","progress":0.4}   {"id":"…","ok":true}   {"id":"…","error":"…"}   {"ready":false}
 //
 // The first answer to a run counts. Lines of any other form are ignored.
 
@@ -22,6 +22,8 @@ const MAX_BYTES = 256 << 20;
 
 export class Answers {
   isReady = false;
+  /** The program is about to exit, and gets no more runs. */
+  isLeaving = false;
   /** How many runs were answered. */
   count = 0;
   isFlooded = false;
@@ -99,6 +101,7 @@ export class Answers {
     const said = saidIn(line);
     if (said === undefined) return;
     if (said.ready === true) this.isReady = true;
+    if (said.ready === false) this.isLeaving = true;
     const { id, ok, error, progress } = said;
     if (typeof id !== 'string' || this.#runs.has(id) || !this.#isAwaited(id)) return;
     if (typeof progress === 'number' && progress >= 0 && progress <= 1) this.#progress.set(id, progress);

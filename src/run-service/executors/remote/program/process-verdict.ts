@@ -10,6 +10,8 @@ export type ProcessFacts = {
   /** The process is being ended by its service. */
   readonly isEnding: boolean;
   readonly isReady: boolean;
+  /** The program has said that it takes no more runs. */
+  readonly isLeaving: boolean;
   readonly hasAnswered: boolean;
   /** Whether it has a run that it has not answered. */
   readonly isBusy: boolean;
@@ -36,9 +38,11 @@ const MAX_DEATHS = 3;
 const READY_LINE = '{"ready":true}';
 
 export function processVerdict(facts: ProcessFacts): ProcessVerdict {
-  const { isAlive, exitCode, isEnding, isReady, isBusy, forMs, deaths, readyMs } = facts;
+  const { isAlive, exitCode, isEnding, isReady, isLeaving, hasAnswered, isBusy, forMs, deaths, readyMs } =
+    facts;
   if (isEnding && isAlive) return { kind: 'wait', reason: 'its process is being ended', deaths };
   if (!isAlive || exitCode !== undefined) return afterEnd(facts);
+  if (isLeaving && hasAnswered && !isBusy) return { kind: 'gone', deaths: 0 };
   if (isReady)
     return isBusy ? { kind: 'wait', reason: 'it executes a run', deaths } : { kind: 'ready', deaths };
   if (forMs < readyMs)

@@ -114,6 +114,7 @@ export class StayingPrograms {
       exitCode,
       isEnding: endings.isBegun(folder.mark),
       isReady: folder.answers.isReady,
+      isLeaving: folder.answers.isLeaving,
       hasAnswered: folder.answers.count > 0,
       isBusy: own.inHand !== undefined,
       forMs,
