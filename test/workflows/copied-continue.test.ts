@@ -1,6 +1,7 @@
 // Everyone who can reach an embedded server can take a workflow task from its queue and answer it with copied payloads.
 
 import { randomUUID } from 'node:crypto';
+import { isGrpcServiceError } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { describe, expect, it } from 'vitest';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
@@ -79,29 +80,38 @@ describe('a batch that a stranger continues as new', () => {
     const second = await runIdNow();
     await service.resetStickyTaskQueue(named);
     await disturb();
-    const { taskToken } = await service.pollWorkflowTaskQueue({
-      namespace: 'stage',
-      taskQueue: { name: TASK_QUEUE },
-      identity: 'a stranger',
-    });
-    await service.respondWorkflowTaskCompleted({
-      namespace: 'stage',
-      taskToken,
-      identity: 'a stranger',
-      commands: [
-        {
-          commandType: COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION,
-          continueAsNewWorkflowExecutionCommandAttributes: {
-            workflowType: { name: 'runsheetBatch' },
-            taskQueue: copied?.taskQueue ?? null,
-            input: copied?.input ?? null,
-            memo: copied?.memo ?? null,
-            workflowRunTimeout: copied?.workflowRunTimeout ?? null,
-            workflowTaskTimeout: copied?.workflowTaskTimeout ?? null,
-          },
-        },
-      ],
-    });
+    const command = {
+      commandType: COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION,
+      continueAsNewWorkflowExecutionCommandAttributes: {
+        workflowType: { name: 'runsheetBatch' },
+        taskQueue: copied?.taskQueue ?? null,
+        input: copied?.input ?? null,
+        memo: copied?.memo ?? null,
+        workflowRunTimeout: copied?.workflowRunTimeout ?? null,
+        workflowTaskTimeout: copied?.workflowTaskTimeout ?? null,
+      },
+    };
+    const answer = async () => {
+      const { taskToken } = await service.pollWorkflowTaskQueue({
+        namespace: 'stage',
+        taskQueue: { name: TASK_QUEUE },
+        identity: 'a stranger',
+      });
+      await service.respondWorkflowTaskCompleted({
+        namespace: 'stage',
+        taskToken,
+        identity: 'a stranger',
+        commands: [command],
+      });
+      return true;
+    };
+    // An activity that ends meanwhile refuses the answer, and makes the server give the task again.
+    const isUnhandled = (error: unknown) => isGrpcServiceError(error) && error.details === 'UnhandledCommand';
+    await until(
+      () => answer().catch((error: unknown) => (isUnhandled(error) ? false : Promise.reject(error))),
+      'the answer of the stranger is taken',
+      20_000,
+    );
     const third = await runIdNow();
     expect(new Set([first, second, third]).size).toBe(3);
 
