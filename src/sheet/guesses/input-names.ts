@@ -31,7 +31,18 @@ const KNOWN: readonly (readonly string[])[] = [
     '부정 프롬프트',
     '네거티브 프롬프트',
   ],
-  ['seed', 'noise seed', 'random seed', '种子', '随机种子', 'シード', '시드'],
+  [
+    'seed',
+    'noise seed',
+    'random seed',
+    'startwert',
+    'graine',
+    'semilla',
+    '种子',
+    '随机种子',
+    'シード',
+    '시드',
+  ],
   ['steps', 'num inference steps', 'inference steps', 'sampling steps', 'schritte', '步数'],
   ['cfg', 'cfg scale', 'guidance', 'guidance scale'],
   ['sampler', 'sampler name', 'sampling method'],
@@ -50,8 +61,33 @@ const KNOWN: readonly (readonly string[])[] = [
   ['lora', 'loras', 'lora name'],
 ];
 
+/** Synonyms of inputs that are data where a deployment has no such input: `Speaker` in a programme of talks. */
+const ALSO_KNOWN: typeof KNOWN = [
+  [
+    'voice',
+    'voice name',
+    'speaker',
+    'speaker name',
+    'character',
+    'stimme',
+    'sprecher',
+    'sprecherin',
+    'voix',
+    'locuteur',
+    'personnage',
+    'voz',
+    'locutor',
+    'personaje',
+    'voce',
+  ],
+  ['speed', 'speaking rate', 'tempo', 'geschwindigkeit', 'vitesse', 'velocidad', 'velocità'],
+  ['background', 'backdrop', 'hintergrund', 'arrière-plan', 'fond', 'fondo', 'sfondo'],
+];
+
+const SYNONYMS = [...KNOWN, ...ALSO_KNOWN];
+
 const SETTINGS: ReadonlyMap<string, number> = new Map(
-  KNOWN.flatMap((names, at) => names.map((name) => [plainName(name), at] as const)),
+  SYNONYMS.flatMap((names, at) => names.map((name) => [plainName(name), at] as const)),
 );
 /** Settings that change the picture, so that a dropped column matters. Further settings may well be data. */
 const TELLING: ReadonlySet<number> = new Set(
@@ -82,7 +118,8 @@ const withoutBrackets = (name: string): string =>
   name.slice(0, MAX_NAME).replaceAll(/\([^)]*\)|\[[^\]]*\]/g, ' ');
 
 /** Whether the name is a well-known setting. */
-export const isSetting = (name: string): boolean => SETTINGS.has(nameProper(name));
+export const isSetting = (name: string): boolean =>
+  (SETTINGS.get(nameProper(name)) ?? KNOWN.length) < KNOWN.length;
 
 /** Whether both names mean the same well-known setting. */
 export function areOneSetting(column: string, input: string): boolean {
@@ -162,7 +199,8 @@ export const containsSynonym = (column: string, input: string): boolean =>
 /** Single letters occur in any name. */
 const MIN_SYNONYM = 3;
 
-const synonymsOf = (input: string): readonly string[] => KNOWN[SETTINGS.get(nameProper(input)) ?? -1] ?? [];
+const synonymsOf = (input: string): readonly string[] =>
+  SYNONYMS[SETTINGS.get(nameProper(input)) ?? -1] ?? [];
 
 /** Whether the word is a short one without its last letter, as no abbreviation is: `mode` and `model`. A plural is the same word. */
 export const isOtherWord = (word: string, whole: string): boolean =>

@@ -1,5 +1,5 @@
 // Asks about columns that nothing sends although an input of the same shape has no column: files, choices, and texts by the
-// beginnings of their words; in a sheet that was made for the deployment, durations and texts also by their cells, and counts, which
+// beginnings of their words; in a sheet that was made for the deployment, numbers and texts also by their cells, and counts, which
 // may say how often a row runs; and further versions of a prompt. The other columns of an export are data: they are shown.
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
@@ -9,7 +9,7 @@ import { isClock, isNumeric, kindOf, WITH_UNIT } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { areIds } from './cell-forms.ts';
 import { areGrouped } from './grouped-cells.ts';
-import { dropped, type Guess, mapped, or, toConfirm } from './guess.ts';
+import { dropped, type Guess, mapped, or, plainName, toConfirm } from './guess.ts';
 import {
   beginsLike,
   containsWords,
@@ -20,6 +20,7 @@ import {
   namesAttribute,
   takesAddresses,
   takesDuration,
+  wordsOf,
 } from './input-names.ts';
 import { keysIn } from './likely-columns.ts';
 import { asksState } from './state-words.ts';
@@ -84,22 +85,43 @@ const isText = (type: InputType): boolean =>
 const most = (values: readonly string[], fit: (text: string) => boolean): boolean =>
   values.filter(fit).length * 2 >= values.length;
 
-/** Whether the cells have the shape of the input's values; texts and durations are near by their cells only if the sheet `isMade`. */
+/** Whether the cells have the shape of the input's values; texts and numbers are near by their cells only if the sheet `isMade`. */
 function isNear(column: string, values: readonly string[], type: InputType, isMade: boolean): boolean {
   if (type.isIdle === true) return false;
   if (isMedia(type))
     return areFiles(column, values, type.name) && values.some((text) => isOfKind(text, type));
-  if (type.options !== undefined) return most(values, (text) => type.options?.includes(text) === true);
-  if (isNumeric(kindOf(type.type)))
-    return (
-      isMade &&
-      takesDuration(type.name) &&
-      most(values, (text) => isClock(text) || /^s/i.test(WITH_UNIT.exec(text)?.[2] ?? ''))
-    );
+  if (type.options !== undefined)
+    return most(values, (text) => type.options?.some((option) => isChoice(text, option, isMade)) === true);
+  if (isNumeric(kindOf(type.type))) return isMade && (areSeconds(values, type) || areInRange(values, type));
   if (!isText(type) || namesAttribute(column)) return false;
   if (most(values, isAddress)) return takesAddresses(type.name) && areFiles(column, values, type.name);
   if (!fits(values, type) || takesAddresses(type.name)) return false;
   return beginsLike(column, type.name) || (isMade && !asksState(column) && areTexts(values));
+}
+
+/** Whether the text is the choice, or in a sheet that `isMade` some of its words: `Amy` of `en-US-AmyNeural`. */
+function isChoice(text: string, option: string, isMade: boolean): boolean {
+  if (!isMade || !/\p{L}{2}/u.test(text)) return text === option;
+  const words = wordsOf(text);
+  const whole = new Set([...wordsOf(option), plainName(option)]);
+  return words.length > 0 && words.every((word) => whole.has(word));
+}
+
+const areSeconds = (values: readonly string[], { name }: InputType): boolean =>
+  takesDuration(name) && most(values, (text) => isClock(text) || /^s/i.test(WITH_UNIT.exec(text)?.[2] ?? ''));
+
+/** Prices and counts of an export lie in wider ranges. */
+const MAX_RANGE = 20;
+
+/** Whether the cells are numbers in the narrow range of an input, and none that count the rows. */
+function areInRange(values: readonly string[], { type, min, max }: InputType): boolean {
+  if (min === undefined || max === undefined || max - min > MAX_RANGE) return false;
+  const numbers = values.map((text) => Number(text.replace(',', '.')));
+  const isWhole = numbers.every(Number.isInteger);
+  return (
+    numbers.every((number) => number >= min && number <= max) &&
+    (isWhole ? areCounts(values) : kindOf(type) === 'float')
+  );
 }
 
 /** Whether most cells are addresses, not of pages: some end as files do, or the name is like the input's. */

@@ -1,4 +1,4 @@
-// The words with which people mark rows as done, wanted or left, in several languages.
+// The words with which people mark rows as done, wanted, left or sold out, in several languages.
 
 import { isYes, isYesOrNo } from '../parse-cell.ts';
 import { wordsOf } from './input-names.ts';
@@ -16,6 +16,10 @@ const OPEN = setOf(
   'open todo pending offen ausstehend ouvert abierto pendiente aperto aberto öppen åben åpen otwarte açık открыто 未完成 未完了 未',
 );
 
+/** Whether a shop has the article: `out_of_stock`, `Nicht lieferbar`. */
+const STOCK =
+  /^(?:(?:in|out of|low|en|sin|auf|nicht auf|no) ?(?:stock|lager)|(?:on )?back ?order(?:ed)?|pre ?order|sold ?out|(?:un|not )?available|discontinued|ausverkauft|vergriffen|(?:nicht )?(?:lieferbar|verfügbar)|rupture(?: de stock)?|(?:in)?disponible|épuisée?|agotad[oa]|esaurit[oa]|esgotad[oa]|uitverkocht|(?:niet )?op voorraad|在庫(?:あり|なし)|有货|缺货|售罄|품절)$/u;
+
 /** Last words of names that ask for a state. No setting ends like `rendered` does. */
 const NAMES = setOf(
   'statut stato estado état etat zustand durum статус 状态 状態 상태 active inactive enabled disabled aktiv inaktiv actif actief activo activa attivo ativo aktif активно freigegeben geprüft bearbeitet gesendet veröffentlicht verwendet publié publicado pubblicato übersprungen ready todo',
@@ -27,8 +31,9 @@ export const saysYes = (word: string): boolean => isYes(word) || YES.has(word);
 
 export const saysYesOrNo = (word: string): boolean => isYesOrNo(word) || YES.has(word) || NO.has(word);
 
-/** Whether the word is a state of work, such as `erledigt`. */
-export const isStateWord = (word: string): boolean => DONE.has(word) || OPEN.has(word);
+/** Whether the word is a state of work, such as `erledigt`, or of an article. */
+export const isStateWord = (word: string): boolean =>
+  DONE.has(word) || OPEN.has(word) || STOCK.test(word.replaceAll(/[\s_-]+/g, ' ').trim());
 
 /** Whether the name asks for the state of each row: `Done?`, `Lead status`, `Rendered`, `Bereits erledigt`. */
 export function asksState(column: string): boolean {

@@ -34,6 +34,8 @@ describe('a state', () => {
     ['État', 'à faire,livré'],
     ['Statut', 'brouillon,publié'],
     ['Bereits erledigt', 'schon,noch nicht'],
+    ['availability', 'in_stock,out_of_stock'],
+    ['Lager', 'auf Lager,ausverkauft'],
   ])('is asked about in few rows, and in other words: %s %s', async (name, cells) => {
     expect(await askedIn(sheetOf(name, cells.split(',')))).toEqual([name]);
   });
@@ -68,6 +70,7 @@ describe('an export of many columns', () => {
     ['Use', 'x,,,x'],
     ['Gift card', 'TRUE,,,FALSE'],
     ['Erledigt', 'ja,,,'],
+    ['Inventory', 'in stock,sold out,preorder,in stock'],
   ])('has states in %s %s', async (name, cells) => {
     expect(await askedIn(sheetOf(name, cells.split(','), FURTHER))).toEqual([name]);
   });
