@@ -20,13 +20,19 @@ export const RESULT_COLUMNS = [
 ] as const;
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
-/** Result columns of files written before `nodes` and `texts` existed. */
-const COLUMNS_BEFORE = RESULT_COLUMNS.filter((name) => name !== 'nodes' && name !== 'texts');
+/**
+ * Every header that a version has written. Frozen, because users keep and correct their results files: a new column
+ * adds a line and changes none.
+ */
+const HEADERS = [
+  'row,key,outcome,reason,run_id,gpu_asked,gpu_used,attempts,queue_seconds,cold_start_seconds,run_seconds,cost_usd,outputs',
+  'row,key,outcome,reason,run_id,gpu_asked,gpu_used,attempts,queue_seconds,cold_start_seconds,run_seconds,cost_usd,nodes,texts,outputs',
+].map((header) => header.split(','));
 
 /** The names of the result columns; a name that the sheet uses gets a prefix. */
 export function resultNames(
   own: readonly string[],
-  columns: readonly ResultColumn[] = RESULT_COLUMNS,
+  columns: readonly string[] = RESULT_COLUMNS,
 ): readonly string[] {
   const taken = new Set(own);
   return columns.map((name) => (taken.has(name) ? `runsheet_${name}` : name));
@@ -38,7 +44,7 @@ const SENT = 'sent: ';
 
 /** The names without the result columns of an earlier batch. */
 export function ownColumns(names: readonly string[]): readonly string[] {
-  for (const columns of [RESULT_COLUMNS, COLUMNS_BEFORE]) {
+  for (const columns of HEADERS) {
     const own = names.slice(0, -columns.length);
     const isResults =
       own.length > 0 && resultNames(own, columns).every((name, at) => names[own.length + at] === name);

@@ -2,7 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { ownColumns, RESULT_COLUMNS, resultNames, sentColumn } from '../../src/sheet/result-columns.ts';
 import { input, lay } from './laying.ts';
 
+/** The headers that versions have written. A new column adds one; none may change. */
+const WRITTEN = [
+  'row,key,outcome,reason,run_id,gpu_asked,gpu_used,attempts,queue_seconds,cold_start_seconds,run_seconds,cost_usd,outputs',
+  'row,key,outcome,reason,run_id,gpu_asked,gpu_used,attempts,queue_seconds,cold_start_seconds,run_seconds,cost_usd,nodes,texts,outputs',
+];
+
 describe('the columns of results', () => {
+  it.each(WRITTEN)('are recognised in a results file with the header %s', (header) => {
+    const names = header.split(',');
+    expect(ownColumns(['prompt', ...names])).toEqual(['prompt']);
+    expect(ownColumns(['prompt', 'row', 'runsheet_row', ...names.slice(1)])).toEqual(['prompt', 'row']);
+  });
+
+  it('are the last of the headers that a results file is recognised by', () => {
+    expect(RESULT_COLUMNS.join(',')).toBe(WRITTEN.at(-1));
+  });
+
   it('get another name if the sheet uses the same name', () => {
     expect(resultNames(['prompt', 'row'])).toEqual(['runsheet_row', ...RESULT_COLUMNS.slice(1)]);
   });
