@@ -10,7 +10,7 @@ import type { DeferredRow, PartResult } from '../src/batch/events.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
 import type { EndedRow } from '../src/batch/state/row-state.ts';
 import { errorMessage } from '../src/errors/error.ts';
-import { costOf, DEFAULT_PRICES } from '../src/options/gpu.ts';
+import { costOf, priceOf } from '../src/options/run-cost.ts';
 import { recordOf, recordsBefore } from '../src/results/batch-rows.ts';
 import { showPart } from '../src/results/page/living-page.ts';
 import { outputNames, type OutputNames } from '../src/results/output-paths.ts';
@@ -317,7 +317,7 @@ function isPriced(run: Run | undefined, prices: Readonly<Record<string, number>>
   const { status, gpu, queuedAtMs, startedAtMs, coldStartSeconds = -1, runSeconds = -1 } = run;
   const wasTaken = queuedAtMs !== undefined || startedAtMs !== undefined || runSeconds > 0;
   if (status === 'cancelled' && !wasTaken) return true;
-  const hasPrice = gpu !== undefined && [prices, DEFAULT_PRICES].some((list) => Object.hasOwn(list, gpu));
+  const hasPrice = gpu !== undefined && priceOf(prices, gpu) !== undefined;
   return hasPrice && coldStartSeconds >= 0 && runSeconds >= 0;
 }
 

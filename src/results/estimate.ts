@@ -1,6 +1,6 @@
 // Forecasts a batch that has not begun, from earlier batches of its deployment, else from prices.
 
-import { DEFAULT_PRICES } from '../options/gpu.ts';
+import { priceOf } from '../options/run-cost.ts';
 import { forecast, type Amounts, type Forecast } from './forecast/forecast.ts';
 import type { Interval } from './forecast/estimated-sum.ts';
 import { capacityOf, readCanaryRuns, readPastRuns, type CanaryRuns, type PastRuns } from './past-runs.ts';
@@ -99,7 +99,7 @@ const shifted = ({ low, expected, high }: Interval, by: number): Interval => ({
 const pricesOf = ({ service }: BatchFile, gpus: readonly string[]): Prices =>
   Object.fromEntries(
     gpus.flatMap((gpu) => {
-      const price = service.prices[gpu] ?? DEFAULT_PRICES[gpu];
+      const price = priceOf(service.prices, gpu);
       return price === undefined || price === 0 ? [] : [[gpu, price]];
     }),
   );

@@ -2,7 +2,8 @@
 // reserves this much for each attempt.
 
 import type { BatchParams } from '../batch/params.ts';
-import { DEFAULT_PRICES, GPUS } from '../options/gpu.ts';
+import { GPUS } from '../options/gpu.ts';
+import { priceOf } from '../options/run-cost.ts';
 import { COST_TELLING_VENDORS, isVendor } from '../options/server-kind.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
 
@@ -43,9 +44,9 @@ export function attemptCosts(facts: CostFacts): Readonly<Record<string, number>>
   if (seconds === undefined) return {};
   const { prices } = facts.service;
   // A deployment with a GPU of its own may run every row on that GPU.
-  const own = facts.deployment.gpu === undefined ? 0 : priceOf(prices, facts.deployment.gpu);
+  const own = facts.deployment.gpu === undefined ? 0 : highestPrice(prices, facts.deployment.gpu);
   const costs = [...new Set([...GPUS, ...gpusOf(facts)])].map((gpu) => {
-    const price = Math.max(own, priceOf(prices, gpu));
+    const price = Math.max(own, highestPrice(prices, gpu));
     return [gpu, Math.round(price * (seconds + COLD_START_BOUND_S) * 1e9)] as const;
   });
   return Object.fromEntries(costs.filter(([, cost]) => Number.isSafeInteger(cost)));
@@ -112,7 +113,7 @@ const noTimeLimit = ({ service }: CostFacts): RunsheetError =>
   );
 
 function noPrice({ deployment: { gpu: own }, service: { prices } }: CostFacts, gpu: string): RunsheetError {
-  const hasOwnPrice = own === undefined || Number.isFinite(priceOf(prices, own));
+  const hasOwnPrice = own === undefined || priceOf(prices, own) !== undefined;
   const unpriced = hasOwnPrice ? gpu : own;
   const hint = isVendor(unpriced)
     ? `state what the vendor asks, such as --model 0.025/run=${unpriced}:… or --model 0.0003/s=${unpriced}:…, or leave --max-cost out`
@@ -138,7 +139,6 @@ const askedGpus = ({ sheet: { lanes, options } }: CostFacts): readonly (string |
     size === undefined ? [gpu] : (options?.ladder ?? []),
   );
 
-function priceOf(prices: Readonly<Record<string, number>>, gpu: string): number {
-  for (const table of [prices, DEFAULT_PRICES]) if (Object.hasOwn(table, gpu)) return table[gpu] as number;
-  return Number.POSITIVE_INFINITY;
-}
+/** No bound holds for a GPU whose price is not known. */
+const highestPrice = (prices: Readonly<Record<string, number>>, gpu: string): number =>
+  priceOf(prices, gpu) ?? Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 // list and status: show batches from their folders, and from their workflows if Temporal is reachable. Both
 // are read-only and start no servers. Control commands print a batch as JSON through this file too.
 
-import { havePrices } from '../../options/gpu.ts';
+import { havePrices } from '../../options/run-cost.ts';
 import type { ShownFlags } from '../flags/flags.ts';
 import { errorMessage } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
