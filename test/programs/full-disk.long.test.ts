@@ -29,7 +29,7 @@ it('a program that fills the disk fails its run only, and the next one waits unt
   ]);
   const filled = await scene.ended();
   expect([filled.status, scene.executions]).toEqual(['failed', 1]);
-  // What the program printed last did not fit either.
+  // The last output of the program did not fit either.
   expect(await scene.own.log(filled.id)).toMatch(
     /the program exited with 1.* \(only 0 MB are free on the disk\)/,
   );
@@ -40,14 +40,14 @@ it('a program that fills the disk fails its run only, and the next one waits unt
   };
   await until(() => free() > ROOM_MB, 'the file of the failed run is removed');
   scene.allow('small');
-  const other = join(scene.own.files, 'of-another-user');
-  writeFileSync(other, Buffer.alloc(200 * MB));
+  const filler = join(scene.own.files, 'of-another-user');
+  writeFileSync(filler, Buffer.alloc(200 * MB));
   const waiting = await scene.own.queue({});
   const isSaid = async (): Promise<boolean> =>
     /only \d+ MB are free on the disk/.test((await scene.own.run(waiting)).live_status ?? '');
   await until(isSaid, 'the run says why it waits');
   expect(scene.executions).toBe(1);
-  rmSync(other);
+  rmSync(filler);
   await until(async () => (await scene.own.run(waiting)).ended_at !== null, 'the run has ended', 60_000);
   expect([(await scene.own.run(waiting)).status, scene.executions]).toEqual(['success', 2]);
 }, 120_000);
