@@ -1,6 +1,7 @@
 // Fills empty cells from the row above (`--fill-down`), within one group of rows: a product that lacks its picture must not get the
 // picture of the product above.
 
+import { isDitto } from './ditto.ts';
 import { isTotal } from './total-text.ts';
 import { GroupedCells } from './guesses/grouped-cells.ts';
 import { problem } from '../errors/error.ts';
@@ -77,6 +78,8 @@ export async function* filledDown(
   groups: RowGroups | undefined,
 ): AsyncGenerator<SheetRecord> {
   const above = new Map<number, unknown>();
+  /** The last values, also of another group: a cell that says `ditto` means the row above. */
+  const last = new Map<number, unknown>();
   const met = new Set<number>();
   const several = new Set<number>();
   let [length, groupAbove] = [0, ''];
@@ -93,16 +96,22 @@ export async function* filledDown(
     const [filled, left]: [number[], number[]] = [[], []];
     for (const at of isSum(record) ? [] : wanted) {
       const text = cellText(cells[at]).trim();
-      if (text !== '') {
+      const isAsAbove = isDitto(text);
+      if (text !== '' && !isAsAbove) {
         const isOther = above.has(at) && cellText(above.get(at)).trim() !== text;
         if (groups?.isNamed === true && isOther && isFile(text)) several.add(at);
         above.set(at, cells[at]);
+        last.set(at, cells[at]);
         met.add(at);
-      } else if (above.has(at) && !several.has(at)) {
-        cells[at] = above.get(at);
+      } else if (isAsAbove ? last.has(at) : above.has(at) && !several.has(at)) {
+        cells[at] = (isAsAbove ? last : above).get(at);
+        above.set(at, cells[at]);
         length += cellText(cells[at]).length;
         filled.push(at);
-      } else if (met.has(at)) left.push(at);
+      } else {
+        if (isAsAbove) cells[at] = '';
+        if (met.has(at)) left.push(at);
+      }
     }
     if (length > MAX_FILLED)
       throw problem(

@@ -11,7 +11,8 @@ import { ownColumns } from '../result-columns.ts';
 import { type SheetSource, type SheetOptions, rangesOf, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import { rowsText } from './long-rows.ts';
-import { alsoMet, conditionOf, conditionWord } from '../where/condition-word.ts';
+import { KEEP } from '../parse-cell.ts';
+import { alsoMet, conditionAmong, conditionOf, conditionWord } from '../where/condition-word.ts';
 import { textsWithout } from './empty-parts.ts';
 import type { Survey } from './survey.ts';
 
@@ -92,13 +93,15 @@ export function shortGuess({ short, rows }: Survey, { shortRows }: SheetOptions)
 }
 
 /** Finds rows that continue the row above, or stand in its group: they would be sent without its title. */
-export function continuedGuess({ untitled, emptyParts, columns }: Survey, options: SheetOptions): GuessPart {
+export function continuedGuess(survey: Survey, options: SheetOptions): GuessPart {
+  const { untitled, emptyParts, columns } = survey;
   const { fillDown = [], where } = options;
   const grouped = new Map([...emptyParts.grouped].map(([at, count]) => [columns[at] ?? '', count]));
+  const dittos = dittoGuesses(survey, options);
   const names = [...new Set([...untitled.keys(), ...grouped.keys()])].filter(
-    (name) => !fillDown.includes(name),
+    (name) => !fillDown.includes(name) && !dittos.has(name),
   );
-  if (names.length === 0) return NOTHING;
+  if (names.length + dittos.size === 0) return NOTHING;
   const guesses = names.map((name) => {
     const count = untitled.get(name) ?? grouped.get(name) ?? 0;
     const rows = count === 1 ? '1 row has' : `${count} rows have`;
@@ -111,8 +114,35 @@ export function continuedGuess({ untitled, emptyParts, columns }: Survey, option
     const apart = or('to send their text without it', { set });
     return toConfirm('rows', below, { fillDown: [name] }, apart, without);
   });
-  return { options: { fillDown: [...fillDown, ...names] }, guesses };
+  return {
+    options: { fillDown: [...fillDown, ...dittos.keys(), ...names] },
+    guesses: [...dittos.values(), ...guesses],
+  };
 }
+
+/** Column → the question about its cells such as `ditto`, which would be sent as a text. */
+function dittoGuesses(
+  { dittos }: Survey,
+  { fillDown = [], where, null: nothings = [] }: SheetOptions,
+): ReadonlyMap<string, Guess> {
+  if (nothings.includes(KEEP)) return new Map();
+  const open = [...dittos].filter(([name, { count }]) => count > 0 && !fillDown.includes(name));
+  return new Map(
+    open.map(([name, { count, empty, words }]) => {
+      const texts = [...words];
+      const says = count === 1 ? '1 cell says' : `${count} cells say`;
+      const also = empty > 0 ? `, also in ${plural(empty, 'empty cell')}` : '';
+      const shown = list(texts.slice(0, MAX_SHOWN).map((word) => JSON.stringify(word)));
+      const text = `in "${name}", ${says} that the value above comes again (${shown}), which is taken${also}`;
+      const among = alsoMet(where, conditionAmong(name, '!=', texts));
+      const without = or(count === 1 ? 'to leave its row out' : 'to leave their rows out', { where: among });
+      const sent = or('to send all cells as they stand', { null: [KEEP] });
+      return [name, toConfirm('rows', text, { fillDown: [name] }, without, sent)];
+    }),
+  );
+}
+
+const MAX_SHOWN = 5;
 
 export function rowGuesses(
   survey: Survey,

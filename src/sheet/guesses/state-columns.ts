@@ -5,7 +5,7 @@ import { list } from '../../errors/error.ts';
 import { plural } from '../../options/number-text.ts';
 import { YES_MARK } from '../parse-cell.ts';
 import { cellText, type SheetRecord } from '../sheet-record.ts';
-import { alsoMet, conditionOf, conditionWord } from '../where/condition-word.ts';
+import { alsoMet, conditionAmong } from '../where/condition-word.ts';
 import { isRecorded } from './cell-forms.ts';
 import { type Alternative, dropped, type Guess, or, toConfirm } from './guess.ts';
 import { asksChoice, asksState, isStateWord, saysYes, saysYesOrNo } from './state-words.ts';
@@ -98,7 +98,12 @@ export class StateColumns {
 
   #choice(name: string, compare: '=' | '!=', state: CellState): Choice {
     const rows = compare === '=' ? state.rows : this.#rows - state.rows;
-    return { compare, state, rows, where: alsoMet(this.#where, conditionFor(name, compare, state)) };
+    return {
+      compare,
+      state,
+      rows,
+      where: alsoMet(this.#where, conditionAmong(name, compare, [...state.spellings])),
+    };
   }
 
   /** The number of rows tells choices apart, except for opposites with the same number. */
@@ -126,14 +131,6 @@ function putState({ states }: StateColumn, word: string, text: string): void {
   states.set(word, state);
   state.spellings.add(text);
   state.rows += 1;
-}
-
-/** A condition on all spellings: quotes keep a text such as 1 from being compared as a number. */
-function conditionFor(column: string, compare: '=' | '!=', { spellings }: CellState): string {
-  const [text = '', ...more] = spellings;
-  if (more.length === 0) return conditionOf(column, compare, text);
-  const values = [...spellings].map((spelling) => `"${spelling.replaceAll('"', '""')}"`).join(', ');
-  return `${conditionWord(column)} ${compare === '=' ? 'in' : 'not in'} (${values})`;
 }
 
 /**

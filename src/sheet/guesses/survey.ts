@@ -7,6 +7,7 @@ import { isWithoutInput, repeatsHeader, sentColumns, templatedColumns } from '..
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
 import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
 import { isErrorWord, isNumeric, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
+import { isDitto } from '../ditto.ts';
 import { isTotal } from '../total-text.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 import { oddCellsOf, type OddCells } from '../odd-rows.ts';
@@ -71,6 +72,8 @@ export class Survey {
   continued = 0;
   /** Column of a template → rows that continue the row above, and do not have it. */
   readonly untitled = new Map<string, number>();
+  /** Column → the number of its cells that say that the value above comes again, their spellings, and its empty cells. */
+  readonly dittos = new Map<string, { count: number; empty: number; readonly words: Set<string> }>();
   #above: readonly string[] = [];
   #filled: readonly string[] = [];
   /** Lines of totals and of the notes below them. */
@@ -143,7 +146,7 @@ export class Survey {
       const name = plan.columns[from.column]?.name ?? '';
       return [{ column: from.column, kind, name, choices, isSeed: setsSetting(input, 'seed') }];
     });
-    this.#sent = sentColumns(plan);
+    this.#sent = [...new Set(sentColumns(plan))];
     this.columns = plan.columns.map(({ name }) => name);
     this.long = new LongRows(this.#mapped, this.columns);
   }
@@ -236,6 +239,7 @@ export class Survey {
     this.states.take(record);
     this.#takeNames(cells);
     this.#takeGpus(cells);
+    for (const at of this.#sent) this.#takeDitto(cells[at] ?? '', this.columns[at] ?? '');
     for (const at of this.#templated) this.#takeWord(cells[at]?.trim() ?? '', 'string', '', []);
     for (const { column, kind, name, choices, isSeed: isOfSeed } of this.#mapped) {
       const text = cells[column]?.trim() ?? '';
@@ -245,6 +249,15 @@ export class Survey {
         takeNumber(this.numbers, record, column, { name, nothings: this.#plan.nothings });
       if (!isNumeric(kind) && this.words.size < MAX_WORDS) this.#takeWords(cells[column] ?? '');
     }
+  }
+
+  #takeDitto(text: string, name: string): void {
+    const isEmpty = text.trim() === '';
+    if (!isEmpty && !isDitto(text)) return;
+    const ditto = this.dittos.get(name) ?? { count: 0, empty: 0, words: new Set() };
+    this.dittos.set(name, ditto);
+    ditto[isEmpty ? 'empty' : 'count'] += 1;
+    if (!isEmpty) ditto.words.add(text);
   }
 
   #putShort({ line }: SheetRecord, cells: readonly string[]): void {

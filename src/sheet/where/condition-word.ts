@@ -12,6 +12,14 @@ export const conditionWord = (text: string): string =>
 export const conditionOf = (column: string, compare: '=' | '!=', text: string): string =>
   `${conditionWord(column)} ${compare} "${text.replaceAll('"', '""')}"`;
 
+/** Whether a column has one of the texts, or none of them. */
+export function conditionAmong(column: string, compare: '=' | '!=', texts: readonly string[]): string {
+  const [text = '', ...more] = texts;
+  if (more.length === 0) return conditionOf(column, compare, text);
+  const values = texts.map((value) => `"${value.replaceAll('"', '""')}"`).join(', ');
+  return `${conditionWord(column)} ${compare === '=' ? 'in' : 'not in'} (${values})`;
+}
+
 /** A condition in addition to an earlier one. */
 export const alsoMet = (where: string | undefined, condition: string): string =>
   where === undefined ? condition : `(${where}) and ${condition}`;

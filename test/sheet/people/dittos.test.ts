@@ -1,0 +1,80 @@
+// Cells such as `ditto`: they are asked about, and get the value above instead of being sent.
+
+import { describe, expect, it } from 'vitest';
+import { input } from '../laying.ts';
+import { read } from './reading.ts';
+
+const prompts = (rows: readonly string[]): readonly unknown[] =>
+  rows.map((row) => (JSON.parse(row.slice(row.indexOf('{'))) as { prompt?: unknown }).prompt);
+
+describe('a cell that says that the value above comes again', () => {
+  it.each([
+    'ditto',
+    'Dito',
+    'idem',
+    '〃',
+    '""""',
+    '-""-',
+    'same as above',
+    'Same',
+    '(same prompt as above)',
+    'see above',
+    'siehe oben',
+    's. o.',
+    'comme ci-dessus',
+    '同上',
+  ])('gets it, which is asked: %s', async (cell) => {
+    const { rows, guesses } = await read('a.csv', `prompt,seed\na red fox,1\n${cell},2\nan owl,3\n`);
+    expect(prompts(rows)).toEqual(['a red fox', 'a red fox', 'an owl']);
+    expect(guesses.find((guess) => guess.includes('1 cell says that the value above comes again'))).toMatch(
+      /^\? .*\(--fill-down prompt\)$/,
+    );
+  });
+
+  it.each(['ditto the dog', 'same dog', 'a sight seen from above', 'The same', '-', 'above the clouds'])(
+    'is none, or is asked about alone: %s',
+    async (cell) => {
+      const { rows } = await read('a.csv', `prompt,seed\na red fox,1\n${cell},2\n`, { null: ['keep'] });
+      expect(prompts(rows)).toEqual(['a red fox', cell]);
+    },
+  );
+
+  it('is left out with its row, or sent, by the other answers', async () => {
+    const text = 'prompt,seed\na red fox,1\nditto,2\n〃,3\n,4\nan owl,5\n';
+    const { guesses } = await read('a.csv', text, { where: 'seed != "4"' });
+    expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([
+      `? in "prompt", 2 cells say that the value above comes again ("ditto", "〃"), which is taken; to leave their rows out: --where '(seed != "4") and prompt not in ("ditto", "〃")'; to send all cells as they stand: --null keep (--fill-down prompt)`,
+    ]);
+    const out = await read('a.csv', text, { where: 'seed != "4" and prompt not in ("ditto", "〃")' });
+    expect(out).toEqual({
+      rows: ['{"prompt":"a red fox","seed":1}', '{"prompt":"an owl","seed":5}'],
+      guesses: [],
+    });
+    const sent = await read('a.csv', text, { where: 'seed != "4"', null: ['keep'] });
+    expect(prompts(sent.rows)).toEqual(['a red fox', 'ditto', '〃', 'an owl']);
+  });
+
+  it('means the row above in another group too, while an empty cell stays empty', async () => {
+    const inputTypes = [input('prompt', 'string', { required: true }), input('style', 'string')];
+    const text = 'model,prompt,style\na,fox,oil\na,owl,\nb,cat,dito\nb,dog,\nc,elk,\n';
+    const { rows, guesses } = await read('a.csv', text, {}, { inputTypes });
+    expect(rows.map((row) => (JSON.parse(row) as { style?: string }).style)).toEqual([
+      'oil',
+      'oil',
+      'oil',
+      'oil',
+      undefined,
+    ]);
+    expect(guesses.join()).toContain('which is taken, also in 3 empty cells');
+  });
+
+  it('is never sent where nothing stands above', async () => {
+    const inputTypes = [input('prompt', 'string', { required: true }), input('style', 'string')];
+    const { rows } = await read('a.csv', 'prompt,style\nfox,ditto\nowl,oil\ncat,ditto\n', {}, { inputTypes });
+    expect(rows).toEqual([
+      '{"prompt":"fox"}',
+      '{"prompt":"owl","style":"oil"}',
+      '{"prompt":"cat","style":"oil"}',
+    ]);
+  });
+});
