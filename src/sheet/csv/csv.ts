@@ -202,6 +202,9 @@ function delimiterOf({ delimiter, format }: SheetOptions): string {
   throw problem('E602', { what, hint: "for example --delimiter ';' or --delimiter tab" });
 }
 
+/** The text without braces whose bars separate choices, as in `{red|blue} fox`. */
+export const withoutChoices = (text: string): string => text.replaceAll(/\{[^{}]*\}/g, '');
+
 /** E102 if the header uses another delimiter than the expected one; undefined if it fits. */
 async function delimiterFault(source: SheetSource, options: SheetOptions) {
   if (options.delimiter === NO_DELIMITER) return undefined;
@@ -210,7 +213,7 @@ async function delimiterFault(source: SheetSource, options: SheetOptions) {
   for await (const header of linesOf(lenientTextOf(source, options), MAX_RECORD)) {
     line += 1;
     if (header.trim() === '') continue;
-    const bare = header.replaceAll(/"[^"]*"?/g, '');
+    const bare = withoutChoices(header.replaceAll(/"[^"]*"?/g, ''));
     const actual = DELIMITERS.find(({ character }) => bare.includes(character));
     if (actual === undefined || bare.includes(own)) return undefined;
     const ownName = DELIMITERS.find(({ character }) => character === own)?.name ?? JSON.stringify(own);

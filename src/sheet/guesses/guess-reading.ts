@@ -3,8 +3,10 @@
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { or, said, type Settled, type Guess, type GuessOptions, plainName } from './guess.ts';
+import { withoutChoices } from '../csv/csv.ts';
 import { flagsOf } from '../../options/written-options.ts';
 import { isWorkbook, type SheetFormat } from '../formats.ts';
+import { firstOf } from '../sheet-record.ts';
 import { isSkipped, type SheetSource, type SheetOptions } from '../sheet-source.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
 import { guessedEncoding } from './guess-encoding.ts';
@@ -143,8 +145,7 @@ async function isPlainList(
     if (lines === 0 && line.split(/[,;\t|]/).some((field) => wanted.has(nameProper(field)))) return false;
     lines += 1;
     if (line.includes('\t')) tabs += 1;
-    // Bars in braces separate the choices of a text.
-    bars.add(line.replaceAll(/\{[^{}]*\}/g, '').split('|').length - 1);
+    bars.add(withoutChoices(line).split('|').length - 1);
     const label = LABEL.exec(line);
     const named = nameProper(label?.[1] ?? '');
     if (label !== null && (wanted.has(named) || isSetting(named))) labelled.push(label);
@@ -219,6 +220,7 @@ async function guessedSeparator(
   if (declared !== undefined) return withSeparator({ ...options, headerRow: 2 }, declared);
   const candidates: Candidate[] = [];
   for (const separator of SEPARATORS) {
+    if (separator === '|' && !(await hasBars(source, options))) continue;
     const rows = await firstRowsOf(source, { ...options, delimiter: separator }, SAMPLED);
     const from = evenFrom(rows?.map(({ fields }) => fields.length) ?? []);
     if (rows === undefined || from === undefined) continue;
@@ -234,6 +236,13 @@ async function guessedSeparator(
   if (best === undefined) return { options, guesses: [] };
   if (second !== undefined) throw ambiguous(source.name, best.separator, second.separator);
   return best.separator === ',' ? { options, guesses: [] } : withSeparator(options, best.separator);
+}
+
+/** Whether one of the first lines has a bar outside of choices such as `{red|blue}`. */
+async function hasBars(source: SheetSource, options: SheetOptions): Promise<boolean> {
+  for await (const line of firstOf(linesOf(lenientTextOf(source, options), MAX_LINE), SAMPLED))
+    if (withoutChoices(line).includes('|')) return true;
+  return false;
 }
 
 const shownAs = (separator: string): string => (separator === '\t' ? 'tab' : separator);

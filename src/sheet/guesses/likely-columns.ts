@@ -14,6 +14,7 @@ import {
   sharedWords,
   takesAddresses,
 } from './input-names.ts';
+import { asksState, isStateWord, saysYesOrNo } from './state-words.ts';
 import { areSentences, fits, isAddress, isMedia, isRepeating, textLength } from './sample.ts';
 
 /** Names of columns that name rows, and others that mostly do. */
@@ -148,10 +149,20 @@ function saysInput(name: string, type: InputType, values: readonly string[]): bo
   return isText && !isAttribute && containsWords(name, type.name) && keysIn([name], true).length === 0;
 }
 
+/** Whether the column says which rows are done, wanted or left. */
+const areStates = (name: string, values: readonly string[]): boolean =>
+  asksState(name) ||
+  2 * values.filter((text) => saysYesOrNo(text.toLowerCase()) || isStateWord(text.toLowerCase())).length >
+    values.length;
+
 /** Short texts are likely only without longer ones. Words that repeat are categories, and a language is not any word. */
 function shortText(name: string, type: InputType, values: readonly string[]): number {
   const isOther =
-    isKey(name) || isTellingSetting(name) || isRepeating(values) || areRecords(name, type, values);
+    isKey(name) ||
+    isTellingSetting(name) ||
+    isRepeating(values) ||
+    areStates(name, values) ||
+    areRecords(name, type, values);
   if (!isDescriptive(type.name) && sharedWords(name, type.name) === 0) return 0;
   return isFreeText(type) && fits(values, type) && !isOther && values.length > 0 ? textLength(values) : 0;
 }

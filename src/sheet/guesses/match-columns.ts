@@ -89,7 +89,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     return { ...nothing, guesses: told, options: { ...settled, drop }, likely, problems };
   }
   const unasked = data.filter((name) => !isAskedAbout(name, questions) && !hasSentPart(name, options));
-  const midjourney = midjourneyColumns({ options, free, idle: unasked, valuesOf });
+  const midjourney = midjourneyColumns({ options, free, idle: unasked, valuesOf, cellsOf });
   const idle = unasked.filter((name) => !midjourney.about.includes(name));
   const unsent = [
     ...settingsUnsent(idle, inputTypes, valuesOf),

@@ -11,23 +11,27 @@ type MidjourneyFacts = {
   readonly free: readonly string[];
   readonly idle: readonly string[];
   readonly valuesOf: (column: string) => readonly string[];
+  /** The cells of the first rows, also empty ones. */
+  readonly cellsOf: (column: string) => readonly string[];
 };
 
 const { ratio, width, height, images, weights, parameters } = MIDJOURNEY;
 const OF_SIZE = [ratio, width, height] as const;
 
 /** `about`: columns that need no further question. */
-export function midjourneyColumns({ options, free, idle, valuesOf }: MidjourneyFacts) {
+export function midjourneyColumns({ options, free, idle, valuesOf, cellsOf }: MidjourneyFacts) {
   if (options.format !== 'midjourney') return { guesses: [], about: [] as readonly string[] };
   const isSent = (name: string): boolean => free.includes(name) && !idle.includes(name);
   const guesses: Guess[] = [];
-  const [first] = valuesOf(ratio);
-  if (isSent(width) && isSent(height) && first !== undefined) {
-    const text = `a ratio is sent as a size: ${first} is width ${valuesOf(width)[0]} and height ${valuesOf(height)[0]}`;
+  // A row with a size of its own has no ratio.
+  const at = cellsOf(ratio).findIndex((cell, row) => cell !== '' && (cellsOf(width)[row] ?? '') !== '');
+  if (isSent(width) && isSent(height) && at >= 0) {
+    const [first, across, down] = OF_SIZE.map((name) => cellsOf(name)[at]);
+    const text = `a ratio is sent as a size: ${first} is width ${across} and height ${down}`;
     const map = { ...mapped(width, width).map, ...mapped(height, height).map };
     guesses.push(toConfirm('columns', text, { map }, or('to send no size', dropped(width, height))));
   }
-  const isSized = isSent(ratio) || isSent(width);
+  const isSized = [ratio, width].some((name) => isSent(name) || Object.values(options.map).includes(name));
   const unsent = idle.filter(
     (name) => name === images || name === weights || name === parameters || (name === ratio && !isSized),
   );

@@ -68,17 +68,20 @@ export function isOfKind(text: string, { type }: Pick<InputType, 'type'>): boole
 /** Digits of a hash, a UUID or a date. */
 const HEX = /^(?=.*\d)[\da-f-]{4,}$/i;
 
+/** `12,50 €`, `EUR 12`, `5 kg` */
+const AMOUNT = /^(?:(?:\p{Sc}|\p{Lu}{3}) ?)?[-+]?\d[\d.,]*(?: ?(?:\p{Sc}|\p{L}{1,3}))?$/u;
+
 /** `00:01:24,830` */
 const TIME = /^\d+(?::\d+)+(?:[.,]\d+)?$/;
 
-/** Whether at least half of the values fit the type of an input. Numbers, hashes, times and mail addresses fit no text. */
+/** Whether at least half of the values fit the type of an input. Numbers, amounts, hashes, times and mail addresses fit no text. */
 export function fits(values: readonly string[], type: Pick<InputType, 'type' | 'options'>): boolean {
   const kind = kindOf(type.type);
   const isText = /^(?:string|text)$/i.test(type.type) && type.options === undefined;
   const isFit = (text: string): boolean => {
     if (isMedia(type)) return FILE.test(text) && isOfKind(text, type);
     if (isNumeric(kind)) return NUMBER.test(plainNumber(text));
-    return !isText || !(isRecorded(text) || [NUMBER, HEX, TIME].some((form) => form.test(text)));
+    return !isText || !(isRecorded(text) || [NUMBER, AMOUNT, HEX, TIME].some((form) => form.test(text)));
   };
   return values.length > 0 && values.filter(isFit).length * 2 >= values.length;
 }

@@ -161,10 +161,11 @@ function areStates(column: StateColumn, isSmall: boolean): boolean {
   return (isSaid && isTelling) || isOneWord || (isSmall && filled > entries.length && arePair(entries));
 }
 
-/** Two words of few letters: ja and nein, oui and non, да and нет. Single letters are grades and sizes. */
+/** Two words of few letters: ja and nein, oui and non, да and нет. Single letters are grades and sizes, and names have a capital. */
 const arePair = (entries: readonly (readonly [word: string, state: CellState])[]): boolean =>
   entries.length === 2 &&
   entries.every(([word]) => /^\p{L}{1,4}$/u.test(word)) &&
+  !entries.every(([, { spellings }]) => [...spellings].every((text) => /^\p{Lu}\p{Ll}/u.test(text.trim()))) &&
   !entries.every(([word]) => /^[a-z]$/.test(word));
 
 /** Whether the text is a date or a number, which says no state unless it is missing in some rows. */

@@ -5,8 +5,10 @@ import { wordsOf } from './input-names.ts';
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
-const YES = setOf('ja oui sí si sim да 是 はい 예 네 tak evet kyllä ano igen joo ok okay');
-const NO = setOf('nein non não nao нет 否 いいえ 아니오 아니요 nie hayır nej nee ei ne nem');
+const YES = setOf('ja oui sí si sim да 是 はい 예 네 tak evet kyllä ano igen joo ok okay ναι نعم כן có ya');
+const NO = setOf(
+  'nein non não nao нет 否 いいえ 아니오 아니요 nie hayır nej nee ei ne nem όχι لا לא không tidak',
+);
 
 /** States of work, as cells and as names of columns. */
 const DONE = setOf(

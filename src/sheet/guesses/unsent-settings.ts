@@ -2,12 +2,13 @@
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
+import { isDelimited } from '../formats.ts';
 import { kindOf } from '../parse-cell.ts';
 import { isSize } from '../shared-cells.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { namesInTemplates } from '../templates.ts';
-import { midjourneyPart } from '../trade/midjourney.ts';
-import { dropped, type Guess, mapped, said, toConfirm } from './guess.ts';
+import { isMidjourney, midjourneyPart } from '../trade/midjourney.ts';
+import { dropped, type Guess, mapped, or, said, toConfirm } from './guess.ts';
 import { areOneSetting, hasItsValues, isSetting, isTellingSetting } from './input-names.ts';
 import { isMedia } from './sample.ts';
 
@@ -85,6 +86,9 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
               'columns',
               `cells of "${column}" have ${list(asText)}, which is sent as text`,
               mapped(name, column),
+              ...(isDelimited(options.format) && values.some(isMidjourney)
+                ? [or('to read parameters of Midjourney', { format: 'midjourney' })]
+                : []),
             ),
           ]),
     ];

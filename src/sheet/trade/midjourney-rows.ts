@@ -46,15 +46,18 @@ function unquoted(line: string): string {
   return text === undefined ? line : text.replaceAll('""', '"');
 }
 
-/** The columns in which most cells have parameters. */
+/** The columns in which most cells have parameters, or else any cell. */
 async function promptsIn(source: SheetSource, options: SheetOptions, names: readonly string[]) {
   const sample = await Array.fromAsync(firstOf(csvRecords(source, options, names), SAMPLED), ({ cells }) =>
     cells.map(cellText),
   );
-  return names.filter((_, at) => {
+  const withParameters = names.flatMap((name, at) => {
     const texts = sample.map((cells) => cells[at] ?? '').filter((text) => text.trim() !== '');
-    return texts.some(isMidjourney) && texts.filter(isMidjourney).length * 2 >= texts.length;
+    const count = texts.filter(isMidjourney).length;
+    return count === 0 ? [] : [{ name, isMost: count * 2 >= texts.length }];
   });
+  const most = withParameters.filter(({ isMost }) => isMost);
+  return (most.length > 0 ? most : withParameters).map(({ name }) => name);
 }
 
 const isCalled = (column: string, part: string): boolean =>
@@ -74,13 +77,17 @@ function besideOwn(
 ): Readonly<Record<string, string>> {
   const nameOf = (part: string): string => Object.keys(row).find((column) => isCalled(column, part)) ?? part;
   const ownOf = (part: string): string => (row[nameOf(part)] ?? '').trim();
-  const isSized = ownOf(MIDJOURNEY.width) !== '' || ownOf(MIDJOURNEY.height) !== '';
+  const ratio = parts.find(([part]) => part === MIDJOURNEY.ratio)?.[1] ?? '';
+  const isSized =
+    ownOf(MIDJOURNEY.width) !== '' ||
+    ownOf(MIDJOURNEY.height) !== '' ||
+    !['', ratio].includes(ownOf(MIDJOURNEY.ratio));
   const cells: Record<string, string> = {};
   const unsent: string[] = [];
   for (const [part, text] of parts) {
     const isOfSize = part === MIDJOURNEY.ratio || part === MIDJOURNEY.width || part === MIDJOURNEY.height;
     const [name, own] = [nameOf(part), isOfSize && isSized ? 'a size' : ownOf(part)];
-    if (own === '') cells[name] = text;
+    if (own === '' || own === text) cells[name] = text;
     else if (part === MIDJOURNEY.negative) cells[name] = `${own}, ${text}`;
     else if (SIGNS[part] !== undefined) unsent.push(`${SIGNS[part]} ${text}`.trim());
   }

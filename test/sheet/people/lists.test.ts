@@ -14,6 +14,16 @@ describe('a list whose first line begins with a sign of JSON', () => {
     expect(rows).toEqual(prompts.map((prompt) => JSON.stringify({ prompt })));
   });
 
+  it.each([
+    ['list.txt', '{red|blue} fox\n{old|young} owl\na hare\n'],
+    ['list.csv', 'prompt\n{red|blue} fox\n{old|young} owl\n'],
+    ['list.csv', 'id,prompt\n1,{red|blue} fox\n2,{old|young} owl\n'],
+  ])('has no columns between the choices in braces: %s %j', async (name, text) => {
+    const { rows, guesses } = await read(name, text);
+    expect(rows[0]).toContain('{"prompt":"{red|blue} fox"}');
+    expect(guesses.join()).toContain('{red|blue}, which is sent as text');
+  });
+
   it('is asked about where its braces have choices', async () => {
     const { guesses } = await read('list.txt', '{red|blue} fox\nan owl\n');
     expect(guesses).toContain(

@@ -191,6 +191,9 @@ describe('a sheet is refused', () => {
       "--map prompt=product, or --map prompt=style, or --set 'prompt={product}, {style}', or --set prompt=<value>",
     );
     expect(await hint(goods, 'text')).toBe('--map text=product, or --map text=style, or --set text=<value>');
+    const states =
+      'Artikel;Fertig;Stand;Preis;Gewicht\nPfanne;ja;offen;12,50 €;2 kg\nTopf;nein;fertig;EUR 8;1 kg\n';
+    expect(await hint(states, 'prompt')).toBe('--map prompt=Artikel or --set prompt=<value>');
     expect(await hint('line,note\nHello.,Softly spoken.\nBye.,Louder.\n', 'text')).toBe(
       '--map text=line, or --map text=note, or --set text=<value>',
     );

@@ -141,6 +141,9 @@ describe('a column that says which rows are to run', () => {
     ['ok', 'yes,yes,yes'],
     ['speed', 'fast,slow'],
     ['lens', '50mm,,'],
+    ['Speaker', 'Amy,Tom,Amy,Tom'],
+    ['Character', 'Ann,Bo,Ann,Bo'],
+    ['Held by', 'Max,Mia,Max,Mia'],
   ])('is none: %s', async (name, cells) => {
     const text = `prompt,${name}\n${cells
       .split(',')

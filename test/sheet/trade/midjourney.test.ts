@@ -57,6 +57,47 @@ describe('prompts with parameters of Midjourney', () => {
     ]);
   });
 
+  const questions = (guesses: readonly string[]) => guesses.filter((guess) => guess.startsWith('? '));
+
+  it('are asked about once: the pasted answer about a size raises no question about its ratio', async () => {
+    const map = { width: 'width', height: 'height' };
+    const text = 'a fox --ar 16:9\nan owl --ar 1:1\n';
+    const { rows, guesses } = await read('mj.txt', text, { map }, { inputTypes: SIZED });
+    expect(rows[0]).toBe('{"height":768,"prompt":"a fox","width":1344}');
+    expect(questions(guesses)).toEqual([]);
+  });
+
+  it('are read where one line of three has any, and can be where fewer have', async () => {
+    const few = await read('mj.txt', 'a fox --ar 16:9\nan owl\na cat\n', {}, { inputTypes: SIZED });
+    expect(few.rows).toEqual([
+      '{"height":768,"prompt":"a fox","width":1344}',
+      '{"prompt":"an owl"}',
+      '{"prompt":"a cat"}',
+    ]);
+    const text = 'a fox --ar 16:9\nan owl\na cat\na hen\na cow\n';
+    const { guesses } = await read('mj.txt', text, {}, { inputTypes: SIZED });
+    expect(questions(guesses)).toEqual([
+      '? cells of "prompt" have --ar 16:9, which is sent as text; to read parameters of Midjourney: --format midjourney (--map prompt=prompt)',
+    ]);
+    const told = await read('mj.txt', text, {}, { inputTypes: SIZED, format: 'midjourney' });
+    expect(told.rows[0]).toBe(few.rows[0]);
+  });
+
+  it('give no size to a row whose own ratio is another', async () => {
+    const types = [...SIZED, input('aspect_ratio', 'string')];
+    const text = 'prompt,aspect_ratio\na fox --ar 16:9,1:1\nan owl --ar 3:2,3:2\na cat --ar 9:16,\n';
+    const { rows, guesses } = await read('a.csv', text, {}, { inputTypes: types });
+    expect(rows).toEqual([
+      '{"aspect_ratio":"1:1","prompt":"a fox"}',
+      '{"aspect_ratio":"3:2","height":832,"prompt":"an owl","width":1280}',
+      '{"aspect_ratio":"9:16","height":1344,"prompt":"a cat","width":768}',
+    ]);
+    expect(questions(guesses)[0]).toContain('a ratio is sent as a size: 3:2 is width 1280 and height 832');
+    const sized = 'prompt,width,height\na fox --ar 16:9,512,512\na cat --ar 9:16,,\n';
+    const own = await read('a.csv', sized, {}, { inputTypes: SIZED });
+    expect(questions(own.guesses)[0]).toContain('9:16 is width 768 and height 1344');
+  });
+
   it('are sent as they stand, which is asked, if a flag says so or the file is another', async () => {
     const own = await read('mj.txt', PROMPTS.join('\n'), {}, { inputTypes: SIZED, format: 'csv' });
     expect(own.rows).toEqual(PROMPTS.map((prompt) => JSON.stringify({ prompt })));
