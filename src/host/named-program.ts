@@ -184,7 +184,11 @@ function assertExecutable(word: string, folder: string, environment: Environment
 function inputsOf(file: string | undefined, script: string | undefined): NamedProgram['inputs'] {
   const beside = script && join(dirname(script), `${basename(script, extname(script))}.inputs.json`);
   const path = file ?? (beside !== undefined && existsSync(beside) ? beside : undefined);
-  if (path === undefined) return null;
+  return path === undefined ? null : inputsSchemaIn(path);
+}
+
+/** Reads a JSON Schema of inputs. Throws E602 for a file that has none. */
+export function inputsSchemaIn(path: string): Readonly<Record<string, unknown>> {
   try {
     return z.record(z.string(), z.unknown()).parse(parseExactly(readPlainFile(path).text));
   } catch (error) {

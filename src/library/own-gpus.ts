@@ -17,7 +17,7 @@ import { fetchOutside } from '../host/outgoing.ts';
 import { LOCAL, localService } from '../service-client/local-address.ts';
 import type { Config } from '../host/config.ts';
 import { keepLine } from '../host/kept-lines.ts';
-import { keepProgram, nameProgram, ownTasksIn, programsIn } from '../host/named-program.ts';
+import { inputsSchemaIn, keepProgram, nameProgram, ownTasksIn, programsIn } from '../host/named-program.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Servers } from './servers.ts';
 
@@ -63,6 +63,8 @@ type GivenModel = {
   readonly name?: string;
   /** A file with the key alone (default: the variable that the vendor's own programs read). */
   readonly keyFile?: string;
+  /** A JSON Schema of the inputs (default: as the vendor describes them). */
+  readonly inputsFile?: string;
   /** When a run times out (default: an hour). */
   readonly runTimeoutSeconds?: number;
   /** The price of a run, or of a second of it, if it does not tell itself (default: as stated before). */
@@ -172,7 +174,9 @@ function withVendors(
   environment: Config['environment'],
 ) {
   if (models.length === 0) return request;
-  const accounts = models.map(({ vendor, keyFile }) => {
+  const vendors = [...new Set(models.map(({ vendor }) => vendor))];
+  const accounts = vendors.map((vendor) => {
+    const keyFile = models.find((model) => model.vendor === vendor && model.keyFile !== undefined)?.keyFile;
     const { url, variable } = VENDOR_FACTS[vendor];
     const key = environment[variable];
     if (keyFile === undefined && !key)
@@ -183,13 +187,16 @@ function withVendors(
     const address = environment[`RUNSHEET_${vendor.toUpperCase()}_URL`] || url;
     return { url: address, kind: vendor, ...(keyFile === undefined ? { key } : { headersFile: keyFile }) };
   });
-  const named = models.map(({ vendor, model, name = nameOf(model), runTimeoutSeconds, price }) => ({
-    vendor,
-    model,
-    name,
-    ...(runTimeoutSeconds !== undefined && { runTimeoutSeconds }),
-    ...(price && { price: { per: price.per, nano: Math.round(price.usd * NANO) } }),
-  }));
+  const named = models.map(
+    ({ vendor, model, name = nameOf(model), inputsFile, runTimeoutSeconds, price }) => ({
+      vendor,
+      model,
+      name,
+      ...(inputsFile !== undefined && { inputs: inputsSchemaIn(inputsFile) }),
+      ...(runTimeoutSeconds !== undefined && { runTimeoutSeconds }),
+      ...(price && { price: { per: price.per, nano: Math.round(price.usd * NANO) } }),
+    }),
+  );
   return { ...request, servers: [...request.servers, ...accounts], models: named };
 }
 

@@ -3,7 +3,8 @@
 import { z } from 'zod';
 import { parseExactly } from '../host/exact-json.ts';
 import { GPUS, type Gpu } from '../options/gpu.ts';
-import { problem, errorMessage } from '../errors/error.ts';
+import { nearest, problem, errorMessage } from '../errors/error.ts';
+import { namedModel, type NamedModel } from '../host/named-model.ts';
 import { ENVIRONMENT } from '../service-client/contract/paths.ts';
 import type { deploymentShown, AnswerOf } from '../service-client/contract/shown.ts';
 import type { Price } from './executors/remote/run-price.ts';
@@ -123,28 +124,67 @@ const programSpecSchema = z.strictObject({
   runTimeoutSeconds: z.number().positive().optional(),
 });
 
-const specSchemaFor = (entry: unknown) => {
-  if (typeof entry !== 'object' || entry === null) return deploymentSpecSchema;
-  if ('program' in entry) return programSpecSchema;
-  return 'workflow' in entry ? workflowSpecSchema : deploymentSpecSchema;
+/** A model at a vendor; `model` names it as `--model` does, `inputs` is a JSON Schema file. */
+const modelSpecSchema = z.strictObject({
+  name: z.string().min(1).max(100),
+  model: z.string().min(1).max(300),
+  /** Default: as the vendor describes them. */
+  inputs: z.string().min(1).optional(),
+  /** A file with the key alone (default: the variable of the vendor). */
+  keyFile: z.string().min(1).optional(),
+  runTimeoutSeconds: z.number().positive().optional(),
+});
+
+const SCHEMAS = {
+  program: programSpecSchema,
+  workflow: workflowSpecSchema,
+  model: modelSpecSchema,
+  simulated: deploymentSpecSchema,
+} as const;
+const FIELDS: Readonly<Record<keyof typeof SCHEMAS, readonly string[]>> = {
+  program: Object.keys(programSpecSchema.shape),
+  workflow: Object.keys(workflowSpecSchema.shape),
+  model: Object.keys(modelSpecSchema.shape),
+  simulated: Object.keys(deploymentSpecSchema.in.shape),
 };
+
+function kindOf(entry: unknown): keyof typeof SCHEMAS {
+  if (typeof entry !== 'object' || entry === null) return 'simulated';
+  return (['program', 'workflow', 'model'] as const).find((kind) => kind in entry) ?? 'simulated';
+}
 
 const entriesSchema = z
   .array(
     z.unknown().transform((entry, context) => {
-      const read = specSchemaFor(entry).safeParse(entry);
+      const kind = kindOf(entry);
+      const read = SCHEMAS[kind].safeParse(entry);
       if (read.success) return read.data;
-      for (const { message, path } of read.error.issues)
-        context.issues.push({ code: 'custom', message, path, input: entry });
+      for (const issue of read.error.issues)
+        context.issues.push({
+          code: 'custom',
+          message: wordsOf(issue, kind),
+          path: issue.path,
+          input: entry,
+        });
       return z.NEVER;
     }),
   )
   .min(1);
 
+/** The words of an issue, with the field that an unknown one is probably meant to be. */
+function wordsOf(issue: z.core.$ZodIssue, kind: keyof typeof SCHEMAS): string {
+  if (issue.code !== 'unrecognized_keys' || issue.path.length > 0) return issue.message;
+  // An entry without a field of another kind may have meant any kind.
+  const fields = kind === 'simulated' ? Object.values(FIELDS).flat() : FIELDS[kind];
+  const near = issue.keys.flatMap((key) => nearest(key, fields) ?? []);
+  return `${issue.message}${near.length === 0 ? '' : ` (did you mean ${near.join(', ')}?)`}`;
+}
+
 export type DeploymentsFile = {
   readonly simulated: readonly DeploymentSpec[];
   readonly workflows: readonly z.output<typeof workflowSpecSchema>[];
   readonly programs: readonly z.output<typeof programSpecSchema>[];
+  readonly models: readonly (z.output<typeof modelSpecSchema> & NamedModel)[];
 };
 
 /** Reads a deployments file, a JSON array. Throws E602 with the invalid entry and its problem. */
@@ -153,15 +193,38 @@ export function readDeployments(fileText: string): DeploymentsFile {
   if (!read.success) {
     throw problem('E602', {
       what: `the deployments file is invalid: ${read.error.issues.map(placed).join('; ')}`,
-      hint: `fields: ${Object.keys(deploymentSpecSchema.in.shape).join(', ')}; only name is required; or, on your own GPUs: name, workflow, inputs, runTimeoutSeconds; or, for a program: name, program, stays, inputs, gpus, env, runTimeoutSeconds`,
+      hint: `fields: ${FIELDS.simulated.join(', ')}; only name is required; or, on your own GPUs: ${FIELDS.workflow.join(', ')}; or, for a program: ${FIELDS.program.join(', ')}; or, for a model of a vendor: ${FIELDS.model.join(', ')}, with the price within model: "0.025/run=fal:fal-ai/flux/dev"`,
     });
   }
+  const models = read.data.flatMap((entry, at) =>
+    'model' in entry ? [{ ...entry, ...namedModel(entry.model, modelAt(at)) }] : [],
+  );
   refuseRepeats(read.data);
+  refuseRepeatedModel(models);
   return {
-    simulated: read.data.flatMap((entry) => ('workflow' in entry || 'program' in entry ? [] : [entry])),
+    simulated: read.data.flatMap((entry) =>
+      'workflow' in entry || 'program' in entry || 'model' in entry ? [] : [entry],
+    ),
     workflows: read.data.flatMap((entry) => ('workflow' in entry ? [entry] : [])),
     programs: read.data.flatMap((entry) => ('program' in entry ? [entry] : [])),
+    models,
   };
+}
+
+const modelAt = (at: number) => ({
+  place: `entry ${at + 1} model`,
+  write: (name: string): string => `"model": "${name}"`,
+});
+
+/** A model is one deployment, with one name, price and time limit. */
+function refuseRepeatedModel(models: DeploymentsFile['models']): void {
+  for (const [at, { name, vendor, model }] of models.entries()) {
+    const before = models.slice(0, at).find((entry) => entry.vendor === vendor && entry.model === model);
+    if (before !== undefined)
+      throw problem('E602', {
+        what: `the deployments ${before.name} and ${name} are the same model, ${vendor}:${model}`,
+      });
+  }
 }
 
 function jsonOf(text: string): unknown {

@@ -27,7 +27,47 @@ describe('a deployments file', () => {
     expect([simulated.map(({ name }) => name), workflows]).toEqual([['a'], [portrait]]);
   });
 
+  it('has models of vendors, named as on the command line, with the price before the name', () => {
+    const models = [
+      { name: 'flux', model: 'replicate:black-forest-labs/flux-schnell', keyFile: 'key.txt' },
+      { name: 'dev', model: '0.025/run=fal:fal-ai/flux/dev', inputs: 'dev.json', runTimeoutSeconds: 60 },
+    ];
+    const read = readDeployments(JSON.stringify([...models, { name: 'a' }]));
+    expect(read.simulated.map(({ name }) => name)).toEqual(['a']);
+    expect(read.models).toEqual([
+      { ...models[0], vendor: 'replicate', model: 'black-forest-labs/flux-schnell' },
+      { ...models[1], vendor: 'fal', model: 'fal-ai/flux/dev', price: { per: 'run', usd: 0.025 } },
+    ]);
+  });
+
   it.each([
+    [
+      'Replicat:owner/name',
+      'entry 2 model Replicat:owner/name names no vendor',
+      '"model": "replicate:owner/name"',
+    ],
+    ['owner/name', 'entry 2 model owner/name names no vendor', ': "model": "replicate:owner/name"'],
+    ['0/run=fal:a/b', 'entry 2 model: "0/run" is no price', '0.025/run=fal:fal-ai/flux/dev'],
+    ['0.1=fal:a/b', 'entry 2 model: "0.1" is no price', '0.025/run='],
+  ])('the model %s is refused with its place and what is right', (model, message, hint) => {
+    const error = thrownBy(() => readDeployments(JSON.stringify([{ name: 'a' }, { name: 'b', model }])));
+    expect([error.code, error.message]).toEqual(['E602', expect.stringContaining(message)]);
+    expect(error.hint).toContain(hint);
+  });
+
+  it.each([
+    ['[{"name": "a", "model": "fal:a/b", "keyfile": "k"}]', '"keyfile" (did you mean keyFile?)'],
+    ['[{"name": "a", "model": "fal:a/b", "key": "k-1"}]', 'entry 1: Unrecognized key: "key"'],
+    ['[{"name": "a", "modell": "fal:a/b"}]', '"modell" (did you mean model?)'],
+    ['[{"name": "a", "model": 7}]', 'entry 1 model: Invalid input: expected string'],
+    [
+      '[{"name": "a", "model": "fal:a/b"}, {"name": "b", "model": "1/s=fal:a/b"}]',
+      'a and b are the same model',
+    ],
+    [
+      '[{"name": "a", "model": "fal:a/b"}, {"name": "a", "model": "fal:a/c"}]',
+      'two deployments have the name',
+    ],
     ['nonsense', 'not JSON'],
     ['{}', 'expected array'],
     ['[]', 'Too small'],

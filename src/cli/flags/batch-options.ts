@@ -3,8 +3,8 @@
 import { definedOnly } from '../../options/defined-only.ts';
 import { loadConfig, type Config } from '../../host/config.ts';
 import { isWebAddress, namedServer } from '../../host/web-address.ts';
-import { list, problem, type RunsheetError } from '../../errors/error.ts';
-import { isVendor, VENDORS } from '../../options/server-kind.ts';
+import { problem, type RunsheetError } from '../../errors/error.ts';
+import { namedModel } from '../../host/named-model.ts';
 import type { Excludes } from '../../options/excludes.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { flagOf } from '../../options/written-options.ts';
@@ -289,32 +289,10 @@ const programOf = ({ program, stays, gpus }: GivenServers): Pick<GivenGpus, 'pro
         ...(gpus !== undefined && { gpus: gpusIn(gpus) }),
       };
 
-/** `fal:fal-ai/flux/dev`, or with a price before it: `0.025/run=fal:fal-ai/flux/dev` */
 function modelOf({ model: text, keyFile }: GivenServers): Pick<GivenGpus, 'models'> {
   if (text === undefined) return {};
-  const [, before, vendor = '', model = ''] = /^(?:([^=:]*)=)?([a-z-]+):(.+)$/s.exec(text) ?? [];
-  if (isVendor(vendor)) {
-    const price = before === undefined ? {} : { price: priceIn(before) };
-    return { models: [{ vendor, model, ...price, ...(keyFile && { keyFile: resolve(keyFile) }) }] };
-  }
-  throw problem('E602', {
-    what: `--model ${text} names no vendor that runsheet knows`,
-    hint: `they are ${list(VENDORS)}: --model replicate:owner/name`,
-  });
-}
-
-const MAX_PRICE = 1_000;
-
-/** `0.025/run`, `0.0003/s` */
-function priceIn(text: string): { readonly per: 'run' | 'second'; readonly usd: number } {
-  const [, amount = '', unit] = /^\$?(\d*\.?\d+)\/(run|s)$/.exec(text) ?? [];
-  const usd = Number(amount);
-  if (amount !== '' && usd >= 1e-9 && usd <= MAX_PRICE)
-    return { per: unit === 'run' ? 'run' : 'second', usd };
-  throw problem('E602', {
-    what: `--model: "${text}" is no price above 0`,
-    hint: 'US dollars of a run or of a second: 0.025/run=fal:fal-ai/flux/dev, or 0.0003/s=replicate:owner/name',
-  });
+  const named = namedModel(text, { place: '--model', write: (name) => `--model ${name}` });
+  return { models: [{ ...named, ...(keyFile && { keyFile: resolve(keyFile) }) }] };
 }
 
 const MAX_GPUS = 64;

@@ -2,20 +2,14 @@
 
 import type { FlagsOf } from '../flags/flags.ts';
 import type { serviceFlags } from './server-flags.ts';
+import { deploymentsIn, type OwnDeployments } from './deployments-file.ts';
 import { databaseOf } from './service-database.ts';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { problem, errorMessage } from '../../errors/error.ts';
-import { fileFault } from '../../errors/file-fault.ts';
-import {
-  DEMO_DEPLOYMENTS,
-  readDeployments,
-  startLocalService,
-  type DeploymentsFile,
-  type LocalService,
-} from '../../run-service/server.ts';
+import { DEMO_DEPLOYMENTS, startLocalService, type LocalService } from '../../run-service/server.ts';
 import { OWN_KEYS, sharedToken } from '../../run-service/auth.ts';
 import { loadConfigWith } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
@@ -27,7 +21,6 @@ import { keepSecret } from '../../errors/redact.ts';
 import { onTerminal, printerFor, type Context, type Printer } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf, gpusOf, namesGpus } from '../flags/batch-options.ts';
-import { workflowText } from '../flags/workflow-file.ts';
 import type { Config } from '../../host/config.ts';
 import { withNamedPrograms, type GivenGpus } from '../../library/own-gpus.ts';
 import { serviceSchema } from '../json/documents.ts';
@@ -59,14 +52,14 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
   const configured = [...config.serviceTokens, ...tokensOf(flags)];
   refuseOpenDoors(flags, configured.length > 0);
   refuseFaultsOfGpus(flags);
-  const { simulated, ...own } = deploymentsOf(flags);
+  const { simulated = simulatedFor(flags), ...own } = deploymentsIn(flags.deployments, config.environment);
   // Only a generated key is printed.
   const generated = configured.length > 0 ? [] : [randomBytes(16).toString('hex')];
   const tokens = [...configured, ...generated];
   const database = databaseOf({
     db: flags.db,
     home: config.home,
-    hasGpus: namesGpus(flags) || own.workflows.length + own.programs.length > 0,
+    hasGpus: namesGpus(flags) || own.workflows.length + own.programs.length + own.models.length > 0,
   });
   const running = await startLocalService({
     port: begin?.port ?? flags.port,
@@ -142,15 +135,17 @@ async function addGiven(
   for (const note of deployments.flatMap(({ notes }) => notes)) printer.notice(note);
 }
 
-type OwnDeployments = Required<Pick<GivenGpus, 'workflows' | 'programs'>> & Pick<GivenGpus, 'gpus'>;
-
-/** The GPU servers, workflows and programs of the flags and of the deployments file. */
+/** The GPU servers and tasks of the flags and of the deployments file. */
 const withOwn = (flags: GivenGpus, own: OwnDeployments): GivenGpus => ({
   ...flags,
   ...(own.gpus && { gpus: [...new Set([...own.gpus, ...(flags.gpus ?? [])])] }),
   workflows: [...own.workflows, ...flags.workflows],
   programs: [...own.programs, ...(flags.programs ?? [])],
+  models: [...own.models, ...(flags.models ?? [])],
 });
+
+/** Demo deployments are only for a single user without GPUs: nobody may mistake them for real ones. */
+const simulatedFor = (flags: ServiceFlags) => (namesGpus(flags) || isShared(flags) ? [] : DEMO_DEPLOYMENTS);
 
 function tokensOf({ token, tokenFile }: ServiceFlags): readonly string[] {
   if (token !== undefined) throw problem('E610', {});
@@ -199,49 +194,6 @@ function refuseFaultsOfGpus(flags: ServiceFlags): void {
     what: '--fault is for rehearsals, and runs on real GPUs have no faults',
     hint: 'leave out --fault, or --comfyui and --comfy-api',
   });
-}
-
-/** Demo deployments are only for a single user without GPUs: nobody may mistake them for real ones. */
-function deploymentsOf(flags: ServiceFlags): Pick<DeploymentsFile, 'simulated'> & OwnDeployments {
-  const { deployments: file } = flags;
-  if (file === undefined)
-    return {
-      simulated: namesGpus(flags) || isShared(flags) ? [] : DEMO_DEPLOYMENTS,
-      workflows: [],
-      programs: [],
-    };
-  try {
-    const { simulated, workflows, programs } = readDeployments(readFileSync(file, 'utf8'));
-    const read = workflows.map(({ workflow, ...entry }) => {
-      const path = resolve(dirname(file), workflow);
-      return { ...entry, ...workflowText(path, `the deployment ${entry.name} needs a file`) };
-    });
-    return { simulated, workflows: read, ...programsOf(programs, dirname(resolve(file))) };
-  } catch (error) {
-    throw fileFault(error, { path: file, hint: '--deployments needs a JSON file of deployments' }) ?? error;
-  }
-}
-
-/** Relative paths of a program lead from the folder of the deployments file. */
-function programsOf(
-  programs: DeploymentsFile['programs'],
-  folder: string,
-): Required<Pick<GivenGpus, 'programs'>> & Pick<GivenGpus, 'gpus'> {
-  const gpus = programs.flatMap((entry) => entry.gpus?.map(String) ?? []);
-  return {
-    programs: programs.map(({ name, program, stays, inputs, env, runTimeoutSeconds }) => ({
-      name,
-      command: program,
-      ...(stays !== undefined && { stays }),
-      folder,
-      ...(inputs !== undefined && { inputsFile: resolve(folder, inputs) }),
-      ...(env !== undefined && { secrets: env }),
-      ...(runTimeoutSeconds !== undefined && { runTimeoutSeconds }),
-    })),
-    // An entry without a list asks for all GPUs.
-    ...(programs.every((entry) => entry.gpus !== undefined) &&
-      gpus.length > 0 && { gpus: [...new Set(gpus)] }),
-  };
 }
 
 function faultsOf(rates: readonly string[] = []): Readonly<Record<string, number>> {

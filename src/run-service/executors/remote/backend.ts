@@ -232,7 +232,7 @@ export type Seats =
   | { readonly kind: 'grown'; readonly first: number }
   | { readonly kind: 'ahead' };
 
-type DescribedModel = {
+export type DescribedModel = {
   /** The name that later always means the same. */
   readonly model: string;
   readonly schema?: unknown;

@@ -58,6 +58,8 @@ export const givenGpusSchema = z.strictObject({
         /** The name on its page at the vendor: `owner/name`. */
         model: z.string().min(1).max(300),
         name: z.string().min(1).max(100),
+        /** A JSON Schema of the inputs (default: as the vendor describes them). */
+        inputs: z.record(z.string(), z.unknown()).optional(),
         runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),
         /** The price that the vendor asks, as the user knows it. */
         price: statedPriceSchema.optional(),

@@ -169,7 +169,7 @@ export class OwnGpus {
       made.push(...programs.map((program) => ({ task: this.#program(program), notes: [] })));
       for (const model of models)
         made.push({
-          task: this.#asPriced(await modelTask(model, this.#backendsOf(tried, !keeps))),
+          task: this.#asPriced(await modelTask(model, this.#backendsOf(tried, !keeps), this.executor.tasks)),
           notes: [],
         });
     } finally {

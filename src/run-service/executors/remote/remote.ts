@@ -116,6 +116,10 @@ export class Remote implements Executor {
     return this.#tasks.get(id);
   }
 
+  get tasks(): Iterable<Task> {
+    return this.#tasks.values();
+  }
+
   addTask(task: Task): void {
     this.#tasks.set(task.id, task);
     // Servers are inspected again, because the new task may not fit them.
