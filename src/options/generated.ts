@@ -89,7 +89,7 @@ export interface ReadingOptions {
   readonly invalid?: 'refuse' | 'skip';
   /** Tags in subtitles, such as <i>, {\an8} and &amp;, and bullets of lists, such as "- " and "1. ": leave them out of the texts, or send them; voices also makes a row of each <v Name>, and a column of names such as "TOM: " (default: asked). */
   readonly tags?: 'strip' | 'voices' | 'send';
-  /** Rows of totals, and notes below them: leave them out, or send them; skip also applies to further sheets and to every firing (default: asked). */
+  /** Rows of totals, notes below them, and rows whose text is no text, such as [pause]: leave them out, or send them; skip also applies to further sheets and to every firing (default: asked). */
   readonly totals?: 'skip' | 'send';
   /** Read or leave out the rows that the workbook hides (default: refused until one is chosen). */
   readonly hidden?: 'include' | 'skip';

@@ -177,7 +177,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'rows of totals, and notes below them: leave them out, or send them; skip also applies to further sheets and to every firing',
+    help: 'rows of totals, notes below them, and rows whose text is no text, such as [pause]: leave them out, or send them; skip also applies to further sheets and to every firing',
     usual: 'asked',
   },
   hidden: {

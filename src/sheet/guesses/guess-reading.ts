@@ -14,7 +14,7 @@ import { cueGuesses } from './guess-cues.ts';
 import { firstRowsOf, guessedHeader, HEADER_ROWS, matchesIn } from './guess-header.ts';
 import { lineGuesses } from './guess-lines.ts';
 import { guessedQuotes } from './guess-quotes.ts';
-import { isSetting, nameProper } from './input-names.ts';
+import { isDrawn, isSetting, isSpoken, nameProper } from './input-names.ts';
 import { isMidjourney } from '../trade/midjourney.ts';
 import { ListHeadings } from './list-headings.ts';
 
@@ -87,13 +87,6 @@ async function settleTrade(source: SheetSource, own: SheetOptions, text: string)
     guesses: [...encoded.guesses, said('header', text, { format: own.format }), ...cues.guesses],
   };
 }
-
-/** Whether a picture may be made of a text. A text that is spoken has no parameters. */
-const isDrawn = (inputs: readonly string[] | undefined): boolean =>
-  inputs?.some((name) => /prompt|width|height|aspect|ratio|image/i.test(name)) ?? true;
-
-const isSpoken = (inputs: readonly string[] | undefined): boolean =>
-  !isDrawn(inputs) || inputs?.some((name) => /voice|speaker/i.test(name)) === true;
 
 /** Cells are read as those of a CSV before their parameters are. */
 async function settlePrompts(

@@ -11,6 +11,7 @@ import { ownColumns } from '../result-columns.ts';
 import { type SheetSource, type SheetOptions, rangesOf, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import { rowsText } from './long-rows.ts';
+import type { NamedLines } from './named-lines.ts';
 import { KEEP } from '../parse-cell.ts';
 import { alsoMet, conditionAmong, conditionOf, conditionWord } from '../where/condition-word.ts';
 import { textsWithout } from './empty-parts.ts';
@@ -144,10 +145,8 @@ function dittoGuesses(
 
 const MAX_SHOWN = 5;
 
-export function rowGuesses(
-  survey: Survey,
-  { format, skipRows = [], comment = 'none', totals: answer }: SheetOptions,
-): GuessPart {
+export function rowGuesses(survey: Survey, options: SheetOptions): GuessPart {
+  const { format, skipRows = [], comment = 'none', totals: answer } = options;
   const { blank, totals } = survey;
   const guesses: Guess[] = [];
   // A cue has several lines.
@@ -155,12 +154,33 @@ export function rowGuesses(
     const what = `blank ${blank === 1 ? 'row' : 'rows'}${comment === 'none' ? '' : ' or comments'}`;
     guesses.push(said('rows', `${blank} ${what} left out`));
   }
-  if (totals.length === 0) return { options: {}, guesses };
+  const directions = directionsIn(survey, options);
+  const lines = [...totals, ...(directions?.numbers ?? [])].toSorted((a, b) => a - b);
+  if (lines.length === 0) return { options: {}, guesses };
   const guess = answer === 'skip' ? said : toConfirm;
+  const texts = [
+    ...(totals.length === 0 ? [] : [totalsText(survey)]),
+    ...(directions === undefined ? [] : [directionsText(directions)]),
+  ];
   guesses.push(
-    guess('rows', totalsText(survey), { totals: 'skip' }, or('to send all rows', { totals: 'send' })),
+    guess('rows', texts.join('; '), { totals: 'skip' }, or('to send all rows', { totals: 'send' })),
   );
-  return { options: { skipRows: withRows(skipRows, totals), totals: 'skip' }, guesses };
+  return { options: { skipRows: withRows(skipRows, lines), totals: 'skip' }, guesses };
+}
+
+/** The rows whose text is no text. Those of lists and of subtitles have a question of their own. */
+function directionsIn(
+  { directions }: Survey,
+  { format, delimiter, skipRows, totals }: SheetOptions,
+): NamedLines | undefined {
+  const isOwn = format === 'subtitles' || delimiter === 'none';
+  const isSent = totals === 'send' || skipRows?.length === 0;
+  return directions.areSome && !isOwn && !isSent ? directions.lines : undefined;
+}
+
+function directionsText({ count, text, isWhole }: NamedLines): string {
+  const rows = `${text.replace('line', 'row')} ${count === 1 ? 'has no text' : 'have no text'} to send`;
+  return isWhole ? rows : `${rows}, and all but the further ones are left out`;
 }
 
 function totalsText({ totals, totalTexts, behindTotals }: Survey): string {

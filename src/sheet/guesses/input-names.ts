@@ -250,3 +250,11 @@ export const isDescriptive = (column: string): boolean =>
   wordsOf(column).some((word) =>
     /^(?:prompts?|descri\w*|caption|scene|text|body|beschreibung|texte?)$/.test(word),
   );
+
+/** Whether a picture may be made of a text. A text that is spoken has no parameters. */
+export const isDrawn = (inputs: readonly string[] | undefined): boolean =>
+  inputs?.some((name) => /prompt|width|height|aspect|ratio|image/i.test(name)) ?? true;
+
+/** Whether the texts may be spoken. */
+export const isSpoken = (inputs: readonly string[] | undefined): boolean =>
+  !isDrawn(inputs) || inputs?.some((name) => /voice|speaker/i.test(name)) === true;

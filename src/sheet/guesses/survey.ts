@@ -16,6 +16,8 @@ import { setsSetting } from './input-names.ts';
 import { isRule } from './list-headings.ts';
 import { LongRows } from './long-rows.ts';
 import { type NumberSurvey, takeNumber } from './number-survey.ts';
+import { listInput } from './sample.ts';
+import { StageDirections } from './stage-directions.ts';
 import { StateColumns } from './state-columns.ts';
 
 export type SurveyParams = {
@@ -80,6 +82,9 @@ export class Survey {
   readonly totals: number[] = [];
   /** The texts of the first ones. */
   readonly totalTexts: string[] = [];
+  /** Rows whose text is no text, such as `[pause]`. */
+  readonly directions = new StageDirections();
+  readonly #text: number | undefined;
   /** Rows after the last total. */
   behindTotals = 0;
   readonly names = new Map<string, NameSurvey>();
@@ -118,6 +123,7 @@ export class Survey {
   readonly #keys: readonly { readonly name: string; readonly table: KeyTable }[];
   readonly #mapped: readonly {
     readonly column: number;
+    readonly input: string;
     readonly kind: string;
     readonly name: string;
     readonly choices: readonly string[];
@@ -144,8 +150,10 @@ export class Survey {
       if (!('column' in from)) return [];
       const choices = type?.options?.map((option) => option.toLowerCase()) ?? [];
       const name = plan.columns[from.column]?.name ?? '';
-      return [{ column: from.column, kind, name, choices, isSeed: setsSetting(input, 'seed') }];
+      return [{ column: from.column, input, kind, name, choices, isSeed: setsSetting(input, 'seed') }];
     });
+    const text = listInput(plan.feeds.flatMap(({ type }) => type ?? []));
+    this.#text = this.#mapped.find(({ input }) => input === text)?.column;
     this.#sent = [...new Set(sentColumns(plan))];
     this.columns = plan.columns.map(({ name }) => name);
     this.long = new LongRows(this.#mapped, this.columns);
@@ -237,6 +245,8 @@ export class Survey {
     this.#takeContinued(cells);
     this.#above = cells;
     this.states.take(record);
+    const sentText = cells[this.#text ?? -1] ?? '';
+    if (sentText.trim() !== '') this.directions.take(sentText, record.line);
     this.#takeNames(cells);
     this.#takeGpus(cells);
     for (const at of this.#sent) this.#takeDitto(cells[at] ?? '', this.columns[at] ?? '');

@@ -7,10 +7,12 @@ import { kindOf } from '../parse-cell.ts';
 import { isSize } from '../shared-cells.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { namesInTemplates } from '../templates.ts';
+import { spokenLine } from '../text/speakers.ts';
 import { isMidjourney, midjourneyPart } from '../trade/midjourney.ts';
 import { dropped, type Guess, mapped, or, said, toConfirm } from './guess.ts';
-import { areOneSetting, hasItsValues, isSetting, isTellingSetting } from './input-names.ts';
+import { areOneSetting, hasItsValues, isSetting, isSpoken, isTellingSetting } from './input-names.ts';
 import { isMedia } from './sample.ts';
+import { SpeakerNames } from './speaker-names.ts';
 
 type ValuesOf = (column: string) => readonly string[];
 
@@ -74,6 +76,9 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
     const lora = values.flatMap((text) => LORA.exec(text)?.[0] ?? []).slice(0, 1);
     const wildcards = values.flatMap((text) => WILDCARD.exec(text)?.[0] ?? []).slice(0, 1);
     const midjourney = values.flatMap((text) => midjourneyPart(text) ?? []).slice(0, 1);
+    const names = new SpeakerNames();
+    for (const text of isSpoken(inputTypes.map((type) => type.name)) ? values : [])
+      names.take(spokenLine(text)?.voice);
     const asText = [...own, ...lora, ...wildcards, ...midjourney];
     // A user who maps the column has seen its cells.
     const guess = options.map[name] === undefined ? toConfirm : said;
@@ -91,9 +96,20 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
                 : []),
             ),
           ]),
+      ...(options.tags === undefined && names.areSpeakers(LEAST_NAMES) ? [namedTexts(column, names)] : []),
     ];
   });
 }
 
 const bracesText = (column: string, named: readonly string[]): string =>
   `cells of "${column}" have ${list(named.map((word) => `{${word}}`))}, which is sent as it stands; only a text set for all rows has templates`;
+
+/** Names in front of one text alone may be words of it. */
+const LEAST_NAMES = 2;
+
+const namedTexts = (column: string, { text: names }: SpeakerNames): Guess =>
+  toConfirm(
+    'values',
+    `cells of "${column}" begin with a name, which is sent with the text: ${names}; to send none, give names a column of their own`,
+    { tags: 'send' },
+  );

@@ -1,0 +1,74 @@
+// Cells of a table that no voice should read aloud: stage directions, rules between texts, and names in front of a text.
+
+import { describe, expect, it } from 'vitest';
+import { input } from '../laying.ts';
+import { read } from './reading.ts';
+
+const SPEECH = { inputTypes: [input('text', 'string', { required: true }), input('voice', 'string')] };
+
+const questionsIn = (guesses: readonly string[]) => guesses.filter((guess) => guess.startsWith('? '));
+
+describe('a cell that is no text', () => {
+  const TEXTS = ['Good morning.', 'How are you?', 'Fine.', 'Good night.'];
+  const SCRIPT = [...TEXTS, '[pause]', '(laughs)', '♪', '* * *', '---', 'ANNA:'];
+  const TABLE = `id,text\n${SCRIPT.map((text, at) => `s${at},${text}\n`).join('')}`;
+
+  it('is asked about and left out with its row', async () => {
+    const { rows, guesses } = await read('a.csv', TABLE, {}, SPEECH);
+    expect(rows).toEqual(TEXTS.map((text, at) => `s${at} ${JSON.stringify({ text })}`));
+    expect(questionsIn(guesses)).toEqual([
+      '? rows 6-11 ("[pause]", "(laughs)", "♪", "* * *", "---", …) have no text to send; to send all rows: --totals send (--totals skip)',
+    ]);
+  });
+
+  it('is sent by the other answer, and not mentioned where rows have been chosen', async () => {
+    const sent = await read('a.csv', TABLE, { totals: 'send' }, SPEECH);
+    expect(sent.rows).toHaveLength(SCRIPT.length);
+    expect(questionsIn(sent.guesses)).toEqual([]);
+    expect((await read('a.csv', TABLE, { skipRows: [] }, SPEECH)).rows).toHaveLength(SCRIPT.length);
+  });
+
+  it('is left out beside a total', async () => {
+    const { rows, guesses } = await read('a.csv', 'prompt,seed\na fox,1\n[pause],2\nTotal,3\n');
+    expect(rows).toEqual(['{"prompt":"a fox","seed":1}']);
+    expect(questionsIn(guesses)).toEqual([
+      '? row 4 ("Total 3") is no row of the batch; row 3 ("[pause]") has no text to send; to send all rows: --totals send (--totals skip)',
+    ]);
+  });
+
+  it('is a text where most are in brackets, in another column, and between words', async () => {
+    for (const text of [
+      'prompt,seed\n(fox),1\n[owl],2\na cat,3\n',
+      'prompt,mood\na fox,[calm]\nan owl,(wild)\n',
+      'prompt,seed\n[night] a fox,1\nan owl (old),2\n',
+    ])
+      expect(questionsIn((await read('a.csv', text)).guesses)).toEqual([]);
+  });
+});
+
+describe('a name in front of a text', () => {
+  it('is asked about where texts are spoken', async () => {
+    const { rows, guesses } = await read(
+      'a.csv',
+      'id,text\n1,ANNA: Hello.\n2,TOM: Hi.\n3,Bye.\n',
+      {},
+      SPEECH,
+    );
+    expect(rows[0]).toBe('1 {"text":"ANNA: Hello."}');
+    expect(questionsIn(guesses)).toEqual([
+      '? cells of "text" begin with a name, which is sent with the text: ANNA, TOM; to send none, give names a column of their own (--tags send)',
+    ]);
+    const told = await read('a.csv', 'text\nANNA: Hello.\nTOM: Hi.\n', { tags: 'send' }, SPEECH);
+    expect(questionsIn(told.guesses)).toEqual([]);
+  });
+
+  it.each([
+    ['a picture is made of it', 'prompt', 'ANNA: Hello.,TOM: Hi.'],
+    ['one text has a colon', 'text', 'Note: hello.,Good night.,Good day.'],
+  ])('is a part of it where %s', async (_, name, texts) => {
+    const inputTypes = [input(name, 'string', { required: true }), input('seed', 'seed')];
+    const rows = texts.split(',').map((text, at) => `s${at},${text}\n`);
+    const { guesses } = await read('a.csv', `id,${name}\n${rows.join('')}`, {}, { inputTypes });
+    expect(questionsIn(guesses)).toEqual([]);
+  });
+});
