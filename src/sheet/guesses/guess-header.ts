@@ -4,11 +4,11 @@ import { RunsheetError } from '../../errors/error.ts';
 import { isTrade, isWorkbook } from '../formats.ts';
 import { fieldsOf, type RecordFields } from '../csv/csv.ts';
 import { firstOf, shortened } from '../sheet-record.ts';
-import type { SheetOptions, SheetSource } from '../sheet-source.ts';
+import { type SheetOptions, type SheetSource, withRows } from '../sheet-source.ts';
 import { placeOfAddress } from '../xlsx/cell-value.ts';
 import { firstRows, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import { isRow } from './headerless.ts';
-import { said, toConfirm, type Settled } from './guess.ts';
+import { or, said, toConfirm, type Settled } from './guess.ts';
 import { nameProper } from './input-names.ts';
 
 /** Rows in which a header is looked for. */
@@ -23,7 +23,8 @@ export async function guessedHeader(
   const rows = (await firstRowsOf(source, options, HEADER_ROWS)) ?? [];
   const isHead = await headsIn(source, options);
   const isAbove = (row: RecordFields): boolean => isTitle(row) || isHead(row);
-  const namedAt = wanted ? headerIn(rows, wanted) : -1;
+  const fieldsAt = fieldNamesIn(rows, matchesIn(wanted ?? new Set()));
+  const namedAt = fieldsAt < 0 && wanted ? headerIn(rows, wanted) : fieldsAt;
   const at = namedAt < 0 ? firstOfTable(rows, isAbove) : namedAt;
   const header = rows[at];
   if (at <= 0 || header === undefined) return { options, guesses: [] };
@@ -35,10 +36,50 @@ export async function guessedHeader(
   // A title is one value; a row of several may be the real header, or a row of another table.
   const isSure = namedAt >= 0 && rows.slice(0, at).every(isTitle);
   const text = `header in row ${header.line}; left out above it: ${above.map((title) => `"${title}"`).join(', ')}`;
+  const titles = fieldsAt < 0 ? undefined : rows[at - 1];
   return {
     options: { ...options, headerRow: header.line },
-    guesses: [(isSure ? said : toConfirm)('header', text, { headerRow: header.line })],
+    guesses: [
+      (isSure ? said : toConfirm)(
+        'header',
+        text,
+        { headerRow: header.line },
+        ...(titles === undefined ? [] : [insteadOf(header, titles, options)]),
+      ),
+    ],
   };
+}
+
+/** The names above the names of fields, which are then no row. */
+const insteadOf = (header: RecordFields, titles: RecordFields, { skipRows = [] }: SheetOptions) =>
+  or(`to take the names of row ${titles.line}`, {
+    headerRow: titles.line,
+    skipRows: withRows(skipRows, [header.line]),
+  });
+
+/** `item_name`, `bullet_point1`, `item_name[language_tag=en_US]#1.value` */
+const FIELD = /^[a-z][\w.#:=[\]-]*$/;
+
+/**
+ * The only row of which all cells are names of fields, most of them of several words: in templates of marketplaces, titles for
+ * people stand above it. If the titles alone name inputs, it is a row like others.
+ */
+function fieldNamesIn(rows: readonly RecordFields[], matches: (row: RecordFields) => number): number {
+  const areFields = ({ fields }: RecordFields): boolean => {
+    const names = fields.map((field) => field.trim()).filter(Boolean);
+    const isUnique = new Set(names).size === names.length;
+    return (
+      names.length > 1 &&
+      isUnique &&
+      names.every((name) => FIELD.test(name)) &&
+      names.filter((name) => name.includes('_')).length * 2 >= names.length
+    );
+  };
+  const at = rows.findIndex(areFields);
+  const isAlone = at === rows.findLastIndex(areFields) && at < rows.length - 1;
+  const [titles, names] = [rows[at - 1], rows[at]];
+  if (!isAlone || titles === undefined || names === undefined || isTitle(titles)) return -1;
+  return matches(names) > 0 || matches(titles) === 0 ? at : -1;
 }
 
 /** The first row that names an input and has unique names, or else any row that names one. */
@@ -72,7 +113,10 @@ function firstOfTable(rows: readonly RecordFields[], isAbove: (row: RecordFields
   return table.length * 2 > rows.length - at ? at : -1;
 }
 
-const isTitle = ({ fields }: RecordFields): boolean => fields.filter((field) => field.trim()).length < 2;
+/** A title, or marks of a template: `Version=2024.1`. */
+const isTitle = ({ fields }: RecordFields): boolean =>
+  fields.filter((field) => field.trim()).length < 2 ||
+  fields.some((field) => /^[A-Za-z]\w*=\S*$/.test(field));
 
 /** Whether names are unique and not numbers; a table may end with nameless columns. */
 function isHeader(fields: readonly string[]): boolean {

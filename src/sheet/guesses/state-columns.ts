@@ -8,6 +8,7 @@ import { cellText, type SheetRecord } from '../sheet-record.ts';
 import { alsoMet, conditionAmong } from '../where/condition-word.ts';
 import { isRecorded } from './cell-forms.ts';
 import { type Alternative, dropped, type Guess, or, toConfirm } from './guess.ts';
+import { areOneSetting } from './input-names.ts';
 import { asksChoice, asksState, isStateWord, saysYes, saysYesOrNo } from './state-words.ts';
 
 const MAX_STATES = 6;
@@ -142,6 +143,7 @@ function areStates(column: StateColumn, isSmall: boolean): boolean {
   const entries = [...states];
   const [first] = entries;
   if (first === undefined) return false;
+  if (areOneSetting(name, 'voice')) return false;
   // The column distinguishes no rows.
   if (entries.length === 1 && blank === 0 && saysYesOrNo(first[0]) && !saysYes(first[0])) return false;
   if (blank === 0 && entries.some(([word]) => isWritten(word))) return false;

@@ -108,3 +108,41 @@ it('one address among the names of a header makes it no row', async () => {
   });
   await expect(read('lines.csv', text)).rejects.not.toMatchObject({ code: 'E104' });
 });
+
+describe('a template of a marketplace', () => {
+  const MARKS =
+    'TemplateType=fptcustom,Version=2024.1,The top 3 rows are for the shop only. Do not delete them.,\n';
+  const TITLES = 'Product Name,Seller SKU,Product Prompt,Seed\n';
+  const FIELDS = 'item_name,item_sku,prompt,random_seed#1\n';
+  const ROWS = 'Pan,cp-1,a copper pan on oak,512\nPot,sp-2,a steel pot on slate,\n';
+  const SENT = ['cp-1 {"prompt":"a copper pan on oak","seed":512}', 'sp-2 {"prompt":"a steel pot on slate"}'];
+
+  it('is read below its names of fields, which is asked', async () => {
+    const { rows, guesses } = await read('a.csv', MARKS + TITLES + FIELDS + ROWS);
+    expect(rows).toEqual(SENT);
+    expect(guesses[0]).toMatch(
+      /^\? header in row 3; left out above it: .*; to take the names of row 2: --header-row 2 --skip-rows 3 \(--header-row 3\)$/,
+    );
+    const told = await read('a.csv', MARKS + TITLES + FIELDS + ROWS, { headerRow: 3 });
+    expect(told.rows).toEqual(SENT);
+    const titles = { headerRow: 2, skipRows: [{ from: 3, to: 3 }] };
+    const named = await read('a.csv', MARKS + TITLES + FIELDS + ROWS, titles);
+    expect(named.rows).toEqual(SENT);
+  });
+
+  it('is read below its titles where it has no names of fields', async () => {
+    const { rows, guesses } = await read('a.csv', MARKS + TITLES.replace('Product Prompt', 'Prompt') + ROWS);
+    expect(rows).toEqual(SENT);
+    expect(guesses.join()).toContain('header in row 2; left out above it: "TemplateType=fptcustom');
+  });
+
+  it.each([
+    'name,prompt\nrow_a,oil_paint\nb c,a fox\n',
+    'Look,Text for it\noil_paint,red_fox\npencil,grey_owl\nink_wash,blue_whale\n',
+  ])('is none with a header above cells that look like names: %j', async (text) => {
+    const reading = read('a.csv', text, {
+      map: { prompt: text.startsWith('name') ? 'prompt' : 'Text for it' },
+    });
+    expect((await reading).rows).toHaveLength(text.split('\n').length - 2);
+  });
+});

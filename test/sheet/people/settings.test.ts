@@ -143,6 +143,7 @@ describe('a column that says which rows are to run', () => {
     ['lens', '50mm,,'],
     ['Speaker', 'Amy,Tom,Amy,Tom'],
     ['Character', 'Ann,Bo,Ann,Bo'],
+    ['Sprecher', 'fuchs,,fuchs'],
     ['Held by', 'Max,Mia,Max,Mia'],
   ])('is none: %s', async (name, cells) => {
     const text = `prompt,${name}\n${cells
