@@ -8,3 +8,6 @@ const BULLET =
 export const bulletIn = (line: string): string | undefined => BULLET.exec(line)?.[0].trimStart();
 
 export const withoutBullet = (line: string): string => line.replace(BULLET, '');
+
+/** Whether the line is indented and has no bullet, as one that continues the line above. */
+export const isIndented = (line: string): boolean => /^\s+\S/.test(line) && bulletIn(line) === undefined;

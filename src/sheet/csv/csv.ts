@@ -7,7 +7,7 @@ import { problem, type Correction } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetSource, type SheetOptions, isSkipped } from '../sheet-source.ts';
 import { spokenLine } from '../text/speakers.ts';
-import { withoutBullet } from './bullets.ts';
+import { isIndented, withoutBullet } from './bullets.ts';
 import { CsvParser, QuoteError, type CsvRecord, type QuoteFault } from './csv-parser.ts';
 
 export type RecordFields = Pick<CsvRecord, 'line' | 'fields' | 'fault'>;
@@ -95,7 +95,7 @@ export async function* fieldsOf(source: SheetSource, options: SheetOptions): Asy
   const cellOf = cellReader(options);
   const isVoiced = hasVoices(options);
   try {
-    for await (const record of parsed(source, parserOf(options), options)) {
+    for await (const record of linesJoined(source, options)) {
       if (record.line < (options.headerRow ?? 1)) continue;
       if (!headerSeen && isBlank(record.fields)) continue;
       headerSeen = true;
@@ -107,6 +107,29 @@ export async function* fieldsOf(source: SheetSource, options: SheetOptions): Asy
   } catch (error) {
     throw error instanceof QuoteError ? tooLong({ file: source.name, line: error.fault.line }) : error;
   }
+}
+
+/** The records; in a list whose text is `unquoted`, an indented line belongs to the one above. A line that is left out is part of none. */
+async function* linesJoined(source: SheetSource, options: SheetOptions): AsyncGenerator<CsvRecord> {
+  const records = parsed(source, parserOf(options), options);
+  if (options.delimiter !== NO_DELIMITER || options.unquoted === undefined) return yield* records;
+  let above: CsvRecord | undefined;
+  let [text, end] = ['', 0];
+  for await (const record of records) {
+    const [line = ''] = record.fields;
+    const isOut = isSkipped(options, record.line);
+    if (above !== undefined && record.line === end + 1 && record.fault === undefined && isIndented(line)) {
+      if (!isOut) text += ` ${line.trim()}`;
+      if (text.length > MAX_RECORD) throw tooLong({ file: source.name, line: above.line });
+    } else {
+      if (above !== undefined) yield { ...above, fields: [text] };
+      if (isOut) yield record;
+      above = isOut ? undefined : record;
+      text = line;
+    }
+    end = record.line;
+  }
+  if (above !== undefined) yield { ...above, fields: [text] };
 }
 
 /** A Markdown table pads its cells. */

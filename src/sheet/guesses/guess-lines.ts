@@ -1,6 +1,6 @@
 // Asks about the lines of a list: bullets and names of speakers in front of texts, and lines that are no texts.
 
-import { bulletIn, withoutBullet } from '../csv/bullets.ts';
+import { bulletIn, isIndented, withoutBullet } from '../csv/bullets.ts';
 import { isSkipped, rangesOf, type SheetOptions, type SheetSource } from '../sheet-source.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { spokenLine } from '../text/speakers.ts';
@@ -28,9 +28,20 @@ class ListLines {
   readonly names = new SpeakerNames();
   readonly nameless = new NamedLines();
   readonly directions = new StageDirections();
+  /** Lines that continue the one above. */
+  readonly further = new NamedLines();
+  /** The last line of the text above. */
+  #end = -1;
 
   take(line: string, number: number): void {
-    if (this.directions.take(line, number)) return;
+    const isFurther = this.#end === number - 1 && isIndented(line);
+    const isDirection = this.directions.take(line, number);
+    if (isFurther || !isDirection) this.#end = number;
+    if (isDirection) return;
+    if (isFurther) {
+      this.further.put(number, line);
+      return;
+    }
     this.texts += 1;
     const bullet = bulletIn(line);
     if (bullet === undefined) this.bare.put(number, line);
@@ -62,7 +73,11 @@ export async function lineGuesses(
     number += 1;
     if (line.trim() !== '' && !isSkipped(options, number)) lines.take(line, number);
   }
-  const parts = [directionGuess(lines, options), startGuess(lines, options, isSpoken)];
+  const parts = [
+    furtherGuess(lines, options),
+    directionGuess(lines, options),
+    startGuess(lines, options, isSpoken),
+  ];
   return {
     options: Object.assign({}, ...parts.map((part) => part.options)) as SheetOptions,
     guesses: parts.flatMap((part) => part.guesses),
@@ -76,6 +91,19 @@ function directionGuess({ directions }: ListLines, { skipRows }: SheetOptions): 
   const without = { skipRows: rangesOf(directions.lines.numbers) };
   const sendingAll = or('to send all lines', { skipRows: [] });
   return { options: without, guesses: [toConfirm('rows', directions.textIf(true), without, sendingAll)] };
+}
+
+/** Wrapped lines, which would be texts of their own. */
+function furtherGuess({ further }: ListLines, { columns, unquoted, tags }: SheetOptions): GuessPart {
+  const [column] = columns ?? [];
+  if (further.count === 0 || column === undefined || unquoted !== undefined || tags === 'send')
+    return NOTHING;
+  const text = `${further.text} ${further.count === 1 ? 'continues' : 'continue'} the text above and ${further.count === 1 ? 'is' : 'are'} joined to it`;
+  const separate = or('to send each line as it stands', { tags: 'send' });
+  return {
+    options: { unquoted: column },
+    guesses: [toConfirm('rows', text, { unquoted: column }, separate)],
+  };
 }
 
 function startGuess(lines: ListLines, options: SheetOptions, isSpoken: boolean): GuessPart {

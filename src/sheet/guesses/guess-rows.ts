@@ -146,11 +146,12 @@ function dittoGuesses(
 const MAX_SHOWN = 5;
 
 export function rowGuesses(survey: Survey, options: SheetOptions): GuessPart {
-  const { format, skipRows = [], comment = 'none', totals: answer } = options;
+  const { format, skipRows = [], comment = 'none', totals: answer, delimiter, unquoted } = options;
   const { blank, totals } = survey;
   const guesses: Guess[] = [];
-  // A cue has several lines.
-  if (blank > 0 && format !== 'subtitles') {
+  // A cue has several lines, and so has a wrapped text.
+  const isWrapped = format === 'subtitles' || (delimiter === 'none' && unquoted !== undefined);
+  if (blank > 0 && !isWrapped) {
     const what = `blank ${blank === 1 ? 'row' : 'rows'}${comment === 'none' ? '' : ' or comments'}`;
     guesses.push(said('rows', `${blank} ${what} left out`));
   }

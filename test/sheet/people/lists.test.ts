@@ -50,9 +50,9 @@ describe('bullets of a list', () => {
   });
 
   it('are asked about with the lines that have none, which can be left out', async () => {
-    const text = 'Shopping list\n- a fox\n- a dog that\n  barks\n- a cat\n\n[end]\n';
+    const text = 'Shopping list\n- a fox\n- a dog that\nbarks\n- a cat\n\n[end]\n';
     const { rows, guesses } = await read('list.txt', text);
-    expect(rows[3]).toBe('{"prompt":"  barks"}');
+    expect(rows[3]).toBe('{"prompt":"barks"}');
     expect(guesses).toContain(
       '? 3 of 5 lines begin with a bullet or number, such as "- ", which is left out of the text; lines 1,4 ("Shopping list", "barks") have none; to send it: --tags send; to leave those lines out: --skip-rows 1,4,7 --tags strip (--tags strip)',
     );
@@ -86,6 +86,41 @@ describe('bullets of a list', () => {
     const { rows, guesses } = await read('list.txt', text);
     expect(rows[0]).toBe(JSON.stringify({ prompt: text.split('\n')[0] }));
     expect(guesses.join()).not.toContain('--tags');
+  });
+});
+
+describe('an indented line of a list', () => {
+  const promptsIn = ({ rows }: Awaited<ReturnType<typeof read>>) =>
+    rows.map((row) => (JSON.parse(row.slice(row.indexOf('{'))) as { prompt: string }).prompt);
+  const LIST = 'A red fox,\n  in the snow,\n\tat night\nAn owl\n\n  A cat\n';
+
+  it('is joined to the text above, which is asked, unless an empty line stands between', async () => {
+    const list = await read('list.txt', LIST);
+    expect(promptsIn(list)).toEqual(['A red fox, in the snow, at night', 'An owl', '  A cat']);
+    expect(list.guesses.filter((guess) => guess.startsWith('?'))).toEqual([
+      '? lines 2-3 ("in the snow,", "at night") continue the text above and are joined to it; to send each line as it stands: --tags send (--unquoted prompt)',
+    ]);
+    const told = { delimiter: 'none', headerRow: 0, columns: ['prompt'] } as const;
+    const again = await read('list.txt', LIST, { ...told, unquoted: 'prompt' });
+    expect(again).toEqual({ rows: list.rows, guesses: [] });
+    const sent = await read('list.txt', LIST, { ...told, tags: 'send' });
+    expect(promptsIn(sent)).toEqual(['A red fox,', '  in the snow,', '\tat night', 'An owl', '  A cat']);
+  });
+
+  it('continues a text with a bullet, and is none if it has one', async () => {
+    const list = await read('list.txt', '1. a dog that\n   barks\n2. a cat\n  - asleep\n');
+    expect(promptsIn(list)).toEqual(['a dog that barks', 'a cat', 'asleep']);
+  });
+
+  it('is left out of the text if it is a stage direction, or chosen', async () => {
+    const list = await read('list.txt', 'A fox\n  (laughs)\n  runs\nAn owl\n[pause]\n  A cat\n');
+    expect(promptsIn(list)).toEqual(['A fox runs', 'An owl', '  A cat']);
+    const told = { delimiter: 'none', headerRow: 0, columns: ['prompt'], unquoted: 'prompt' } as const;
+    const without = await read('list.txt', 'A fox\n  runs\nAn owl\n', {
+      ...told,
+      skipRows: [{ from: 2, to: 2 }],
+    });
+    expect(promptsIn(without)).toEqual(['A fox', 'An owl']);
   });
 });
 
