@@ -14,6 +14,7 @@ import {
   type GuessPart,
 } from './guess.ts';
 import { NamedLines } from './named-lines.ts';
+import { NumberedHeads } from './numbered-heads.ts';
 import { SpeakerNames } from './speaker-names.ts';
 import { StageDirections } from './stage-directions.ts';
 
@@ -33,7 +34,20 @@ class ListLines {
   /** The last line of the text above. */
   #end = -1;
 
+  readonly heads = new NumberedHeads();
+
   take(line: string, number: number): void {
+    if (!this.heads.take(line, number)) this.#put(line, number);
+  }
+
+  /** Lines that may be heads are known when all have been read. */
+  end(): void {
+    for (const head of this.heads.lines)
+      if (this.heads.isHead(head)) this.directions.takeHead(head.line, head.number);
+      else this.#put(head.line, head.number);
+  }
+
+  #put(line: string, number: number): void {
     const isFurther = this.#end === number - 1 && isIndented(line);
     const isDirection = this.directions.take(line, number);
     if (isFurther || !isDirection) this.#end = number;
@@ -73,6 +87,7 @@ export async function lineGuesses(
     number += 1;
     if (line.trim() !== '' && !isSkipped(options, number)) lines.take(line, number);
   }
+  lines.end();
   const parts = [
     furtherGuess(lines, options),
     directionGuess(lines, options),
@@ -85,12 +100,16 @@ export async function lineGuesses(
 }
 
 /** A user who leaves out lines by their numbers has looked at them. */
-function directionGuess({ directions }: ListLines, { skipRows }: SheetOptions): GuessPart {
+function directionGuess({ directions, heads }: ListLines, { skipRows }: SheetOptions): GuessPart {
   if (!directions.areSome || skipRows?.length === 0) return NOTHING;
   if (skipRows !== undefined) return { options: {}, guesses: [said('rows', directions.textIf(false))] };
-  const without = { skipRows: rangesOf(directions.lines.numbers) };
+  const without = { skipRows: rangesOf(directions.lines.numbers.toSorted((a, b) => a - b)) };
   const sendingAll = or('to send all lines', { skipRows: [] });
-  return { options: without, guesses: [toConfirm('rows', directions.textIf(true), without, sendingAll)] };
+  const { several } = heads;
+  const below =
+    several === 0 ? '' : `; several lines stand below ${several} of them, and each is a text of its own`;
+  const text = `${directions.textIf(true)}${below}`;
+  return { options: without, guesses: [toConfirm('rows', text, without, sendingAll)] };
 }
 
 /** Wrapped lines, which would be texts of their own. */

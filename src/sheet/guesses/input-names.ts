@@ -3,86 +3,37 @@
 import { MAX_NAME } from '../sheet-record.ts';
 import { plainName } from './guess.ts';
 
+const listed = (names: string): readonly string[] => names.split(', ');
+
 /** Synonyms of a setting, the most common name first. */
-const KNOWN: readonly (readonly string[])[] = [
-  [
-    'prompt',
-    'positive prompt',
-    'positive',
-    'caption',
-    'text',
-    '提示词',
-    '正面提示词',
-    '正向提示词',
-    '正面',
-    'プロンプト',
-    '프롬프트',
-  ],
-  [
-    'negative_prompt',
-    'negative',
-    'neg prompt',
-    'neg',
-    '负面',
-    '负面提示词',
-    '反向提示词',
-    '负向提示词',
-    'ネガティブプロンプト',
-    '부정 프롬프트',
-    '네거티브 프롬프트',
-  ],
-  [
-    'seed',
-    'noise seed',
-    'random seed',
-    'startwert',
-    'graine',
-    'semilla',
-    '种子',
-    '随机种子',
-    'シード',
-    '시드',
-  ],
-  ['steps', 'num inference steps', 'inference steps', 'sampling steps', 'schritte', '步数'],
-  ['cfg', 'cfg scale', 'guidance', 'guidance scale'],
-  ['sampler', 'sampler name', 'sampling method'],
-  ['scheduler', 'scheduler name'],
-  ['width', 'image width', 'w', 'breite', 'largeur', '宽度', '宽', '너비', '幅'],
-  ['height', 'image height', 'h', 'höhe', 'hauteur', '高度', '高', '높이', '高さ'],
-  ['denoise', 'denoising strength'],
-  ['model', 'checkpoint', 'ckpt', 'ckpt name', 'model name'],
-  ['image', 'input image', 'image url', 'init image', 'photo', '图片', '图像', '画像', '이미지'],
-  ['aspect_ratio', 'ratio', 'ar'],
-  ['resolution', 'image size', 'output size'],
-  ['fps', 'frame rate', 'frames per second'],
-  ['length', 'frames', 'num frames', 'number of frames', 'frame count', 'video length'],
-  ['batch_size', 'batch count', 'n iter', 'num images', 'number of images', 'num outputs', 'output count'],
-  ['clip_skip', 'clip skip'],
-  ['lora', 'loras', 'lora name'],
-];
+const KNOWN = [
+  'prompt, positive prompt, positive, caption, text, 提示词, 正面提示词, 正向提示词, 正面, プロンプト, 프롬프트',
+  'negative_prompt, negative, neg prompt, neg, 负面, 负面提示词, 反向提示词, 负向提示词, ネガティブプロンプト, 부정 프롬프트, 네거티브 프롬프트',
+  'seed, noise seed, random seed, startwert, graine, semilla, 种子, 随机种子, シード, 시드',
+  'steps, num inference steps, inference steps, sampling steps, schritte, 步数',
+  'cfg, cfg scale, guidance, guidance scale',
+  'sampler, sampler name, sampling method',
+  'scheduler, scheduler name',
+  'width, image width, w, breite, largeur, 宽度, 宽, 너비, 幅',
+  'height, image height, h, höhe, hauteur, 高度, 高, 높이, 高さ',
+  'denoise, denoising strength',
+  'model, checkpoint, ckpt, ckpt name, model name',
+  'image, input image, image url, init image, photo, 图片, 图像, 画像, 이미지',
+  'aspect_ratio, ratio, ar',
+  'resolution, image size, output size',
+  'fps, frame rate, frames per second',
+  'length, frames, num frames, number of frames, frame count, video length',
+  'batch_size, batch count, n iter, num images, number of images, num outputs, output count',
+  'clip_skip, clip skip',
+  'lora, loras, lora name',
+].map(listed);
 
 /** Synonyms of inputs that are data where a deployment has no such input: `Speaker` in a programme of talks. */
-const ALSO_KNOWN: typeof KNOWN = [
-  [
-    'voice',
-    'voice name',
-    'speaker',
-    'speaker name',
-    'character',
-    'stimme',
-    'sprecher',
-    'sprecherin',
-    'voix',
-    'locuteur',
-    'personnage',
-    'voz',
-    'locutor',
-    'personaje',
-    'voce',
-  ],
-  ['speed', 'speaking rate', 'tempo', 'geschwindigkeit', 'vitesse', 'velocidad', 'velocità'],
-  ['background', 'backdrop', 'hintergrund', 'arrière-plan', 'fond', 'fondo', 'sfondo'],
-];
+const ALSO_KNOWN = [
+  'voice, voice name, speaker, speaker name, character, stimme, sprecher, sprecherin, voix, locuteur, personnage, voz, locutor, personaje, voce',
+  'speed, speaking rate, tempo, geschwindigkeit, vitesse, velocidad, velocità',
+  'background, backdrop, hintergrund, arrière-plan, fond, fondo, sfondo',
+].map(listed);
 
 const SYNONYMS = [...KNOWN, ...ALSO_KNOWN];
 
@@ -91,22 +42,9 @@ const SETTINGS: ReadonlyMap<string, number> = new Map(
 );
 /** Settings that change the picture, so that a dropped column matters. Further settings may well be data. */
 const TELLING: ReadonlySet<number> = new Set(
-  [
-    'negative',
-    'seed',
-    'steps',
-    'cfg',
-    'sampler',
-    'width',
-    'height',
-    'denoise',
-    'resolution',
-    'fps',
-    'batch_size',
-    'lora',
-    'clip_skip',
-    'model',
-  ].map((name) => SETTINGS.get(plainName(name)) ?? -1),
+  listed(
+    'negative, seed, steps, cfg, sampler, width, height, denoise, resolution, fps, batch_size, lora, clip_skip, model',
+  ).map((name) => SETTINGS.get(plainName(name)) ?? -1),
 );
 
 /** Strips notes, units and marks: `Seed (leave empty for random)`, `Width (px)`, `Steps [1-150]`, `Prompt *`. */
@@ -133,19 +71,9 @@ export const setsSetting = (input: string, setting: string): boolean =>
 
 /** Settings whose values have digits. */
 const NUMERIC: ReadonlySet<number> = new Set(
-  [
-    'seed',
-    'steps',
-    'cfg',
-    'width',
-    'height',
-    'denoise',
-    'resolution',
-    'fps',
-    'length',
-    'batch_size',
-    'clip_skip',
-  ].map((name) => SETTINGS.get(plainName(name)) ?? -1),
+  listed('seed, steps, cfg, width, height, denoise, resolution, fps, length, batch_size, clip_skip').map(
+    (name) => SETTINGS.get(plainName(name)) ?? -1,
+  ),
 );
 
 /** Whether cells may be values of the setting that the column is called: those of `Resolution` may be `Fixed` in a list of bugs. */

@@ -32,6 +32,12 @@ export class StageDirections {
     return true;
   }
 
+  /** Takes a line that is a head, not a text. */
+  takeHead(text: string, line: number): void {
+    this.#rules += 1;
+    this.lines.put(line, text.trim());
+  }
+
   /** Whether there are some. If most lines look like directions, they are texts in brackets. */
   get areSome(): boolean {
     return this.lines.count > 0 && this.lines.count - this.#rules <= this.#texts;

@@ -38,6 +38,7 @@ describe('bullets of a list', () => {
     ['• a red fox\n• an owl\n• a cat\n', '"• "'],
     ['1. a red fox\n2. an owl\n3. a cat\n', '"1. " and "2. "'],
     ['1) a red fox\n2) an owl\n3) a cat\n', '"1) " and "2) "'],
+    ['Prompt 1: a red fox\nPrompt 2: an owl\nPrompt 3: a cat\n', '"Prompt 1: " and "Prompt 2: "'],
     ['  * a red fox\n  * an owl\n  * a cat\n', '"* "'],
   ])('are asked about and left out: %j', async (text, signs) => {
     const { rows, guesses } = await read('list.txt', text);
@@ -86,6 +87,47 @@ describe('bullets of a list', () => {
     const { rows, guesses } = await read('list.txt', text);
     expect(rows[0]).toBe(JSON.stringify({ prompt: text.split('\n')[0] }));
     expect(guesses.join()).not.toContain('--tags');
+  });
+});
+
+describe('a head that counts the texts of a list', () => {
+  it.each([
+    ['Scene 1', 'Scene 2', 'Scene 3'],
+    ['Prompt 1:', 'Prompt 2:', 'Prompt 3:'],
+    ['**Bild 1**', '**Bild 2**', '**Bild 3**'],
+    ['1', '2', '3'],
+    ['Shot 1 - The wood', 'Shot 2 – The lake', 'Shot 3 - The sea'],
+  ])('is asked about and left out: %s', async (...heads) => {
+    const texts = ['a red fox', 'an owl', 'a cat'];
+    const { rows, guesses } = await read(
+      'list.txt',
+      heads.map((head, at) => `${head}\n${texts[at]}\n\n`).join(''),
+    );
+    expect(rows).toEqual(texts.map((prompt) => JSON.stringify({ prompt })));
+    expect(guesses).toContain(
+      `? 3 lines are no texts, and are left out: lines 1,4,7 ("${heads.join('", "')}"); to send all lines: --skip-rows none (--skip-rows 1,4,7)`,
+    );
+  });
+
+  it('is said to stand above several texts', async () => {
+    const { guesses } = await read('list.txt', 'Scene 1\na fox\nin snow\nScene 2\nan owl\n');
+    expect(guesses.join()).toContain('; several lines stand below 1 of them, and each is a text of its own');
+  });
+
+  it.each([
+    'cat 1\ncat 2\ncat 3\n',
+    'room 7\na fox\nroom 9\nan owl\n',
+    'cat 1\na fox\ncat 2\n',
+    'Level 1\na fox\nan owl\n',
+  ])('is a text in %j', async (text) => {
+    const { rows, guesses } = await read('list.txt', text);
+    expect(rows).toEqual(
+      text
+        .trim()
+        .split('\n')
+        .map((prompt) => JSON.stringify({ prompt })),
+    );
+    expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([]);
   });
 });
 
