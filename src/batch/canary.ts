@@ -1,6 +1,6 @@
 // The canary of a batch (--canary): rows that are sent before all others, from the first places of their lanes.
 //
-//   closed   only canary rows are sent; decisions/pause.ts waits until all of them are collected. A canary row that is
+//   closed   only canary rows are sent; decisions/judge-canary.ts waits until all of them are collected. A canary row that is
 //            sent again, such as with other inputs, is sent alone too, and then the canary is judged again
 //   open     all rows are sent: every canary row succeeded, or a user resumed the batch after the verdict, or cancelled it
 //

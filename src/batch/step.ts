@@ -12,19 +12,15 @@ import {
   loadPass,
   storeAgain,
 } from './decisions/store-writes.ts';
-import {
-  judgeCanary,
-  liftPointlessPauses,
-  pauseForBudget,
-  pauseForDeadline,
-  pauseForFailures,
-  pauseForPool,
-  pauseForUnclear,
-  pauseForUnconfirmed,
-  resumeFromPool,
-  resumeFromUnconfirmed,
-} from './decisions/pause.ts';
+import { judgeCanary } from './decisions/judge-canary.ts';
 import { judgeTrial } from './decisions/judge-trial.ts';
+import { liftPointlessPauses } from './decisions/lift-pauses.ts';
+import { pauseForBudget } from './decisions/pause-for-budget.ts';
+import { pauseForDeadline } from './decisions/pause-for-deadline.ts';
+import { pauseForFailures } from './decisions/pause-for-failures.ts';
+import { pauseForPool, resumeFromPool } from './decisions/pause-for-pool.ts';
+import { pauseForUnclear } from './decisions/pause-for-unclear.ts';
+import { pauseForUnconfirmed, resumeFromUnconfirmed } from './decisions/pause-for-unconfirmed.ts';
 import { notify } from './decisions/notify.ts';
 import { poll } from './decisions/poll.ts';
 import { reconcile } from './decisions/reconcile.ts';

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  BY_RESUME_ONLY,
-  PAUSE_KINDS,
-  pauseHint,
-  type PauseKind,
-} from '../../src/batch/pausing/pause-kinds.ts';
+import { pauseHint } from '../../src/batch/pausing/pause-hints.ts';
+import { BY_RESUME_ONLY, PAUSE_KINDS, type PauseKind } from '../../src/batch/pausing/pause-kinds.ts';
 import {
   pause,
   MAX_PROBE_MS,

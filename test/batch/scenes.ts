@@ -1,7 +1,7 @@
 // Builds worlds whose batch is already in a certain phase.
 
 import { CLOCK_SLACK_MS, LEASE_MS } from '../../src/batch/bounds.ts';
-import { UNREADABLE_MS } from '../../src/batch/decisions/pause.ts';
+import { UNREADABLE_MS } from '../../src/batch/decisions/pause-for-unconfirmed.ts';
 import { RESTART_MS } from '../../src/batch/on-event/list-read.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import type { BatchParams } from '../../src/batch/params.ts';

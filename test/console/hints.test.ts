@@ -2,7 +2,8 @@
 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PAUSE_KINDS, pauseHint } from '../../src/batch/pausing/pause-kinds.ts';
+import { pauseHint } from '../../src/batch/pausing/pause-hints.ts';
+import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
 import { shownService } from '../../src/cli/flags/batch-options.ts';
 import { withPlace } from '../../src/cli/flags/correction.ts';
 import { errorTable } from '../../src/errors/codes.ts';

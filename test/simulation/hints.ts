@@ -1,7 +1,8 @@
 // Does what a pause prints: takes one of the commands in its hint, as a user would paste it, and makes the event of it.
 
 import type { Event } from '../../src/batch/events.ts';
-import { pauseHint, type PauseKind } from '../../src/batch/pausing/pause-kinds.ts';
+import { pauseHint } from '../../src/batch/pausing/pause-hints.ts';
+import type { PauseKind } from '../../src/batch/pausing/pause-kinds.ts';
 import type { Progress } from '../../src/batch/shown/progress.ts';
 import type { World } from './world.ts';
 

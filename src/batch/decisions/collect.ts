@@ -6,7 +6,8 @@ import { MAX_DEFERS, MAX_EMPTIES, FILES_PROBE_ROWS } from '../on-event/part-coll
 import { pastWith, type UncollectedRow, type EndedRow } from '../state/row-state.ts';
 import { forget, addPart } from '../state/put-row.ts';
 import { isIdle, type State } from '../state/state.ts';
-import { probeAt, probed, STOPS_STORING } from '../pausing/pauses.ts';
+import { STOPS_STORING } from '../pausing/pause-kinds.ts';
+import { probeAt, probed } from '../pausing/pauses.ts';
 import { type Decision, NEVER } from './decision.ts';
 import { runTimeShareMs, COLLECT_SHARES } from './run-time-share.ts';
 

@@ -10,7 +10,7 @@ import { spentNano } from '../sending-limits/budget.ts';
 import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
 import type { Notice } from '../notices/notice.ts';
 import type { State } from '../state/state.ts';
-import { isReached } from './pause.ts';
+import { isReached } from './pause-for-failures.ts';
 import { dueIf, type Decision } from './decision.ts';
 import type { LimitChange } from '../../options/limits.ts';
 

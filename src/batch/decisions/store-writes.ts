@@ -7,7 +7,8 @@ import { type Command } from '../commands.ts';
 import { neverSentIn } from '../state/lanes.ts';
 import type { EndedRow } from '../state/row-state.ts';
 import { isIdle, type State } from '../state/state.ts';
-import { probeAt, probed, STOPS_STORING } from '../pausing/pauses.ts';
+import { STOPS_STORING } from '../pausing/pause-kinds.ts';
+import { probeAt, probed } from '../pausing/pauses.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
 
 export const EVIDENCE_RUNS = 200;

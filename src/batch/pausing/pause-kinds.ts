@@ -1,37 +1,71 @@
-// Why a batch may be paused; pauses.ts defines what ends each kind.
+// Why a batch may be paused, who ends each kind, and what shows that its cause is gone. A new kind is a line here, a
+// hint in pause-hints.ts, and the decision or event that starts it.
 
-import { MAX_COST_LIMIT_NANO } from '../../options/bounds.ts';
+/**
+ * `endsBy`: the user alone; the user, or no row that could still be sent; else what shows that the cause is gone.
+ * `probe`: a single attempt, or a single write while nothing else is stored.
+ */
+type PauseFacts = {
+  readonly endsBy: 'user' | 'user or idleness' | 'probe' | 'poll' | 'lists' | 'pool';
+  readonly probe?: 'attempt' | 'write' | 'rows';
+};
 
-export const PAUSE_KINDS = [
-  'blocked',
-  'unreachable',
-  'unreadable',
-  'store',
-  'elsewhere',
-  'files',
-  'unconfirmed',
-  'pool',
-  'user',
-  'failures',
-  'deadline',
-  'budget',
-  'canary',
-  'alike',
-  'unclear',
-  'absent',
-] as const;
-export type PauseKind = (typeof PAUSE_KINDS)[number];
+export const PAUSES = {
+  /** The service refuses every request (401, credits, no such deployment). */
+  blocked: { endsBy: 'probe', probe: 'attempt' },
+  /** No attempt was accepted for a while: throttled or not sent. */
+  unreachable: { endsBy: 'probe', probe: 'attempt' },
+  /** Runs cannot be read. */
+  unreadable: { endsBy: 'poll' },
+  /** The batch folder takes no writes, or a pass cannot be read. */
+  store: { endsBy: 'probe', probe: 'write' },
+  /** The batch is rebuilt by another command (R36). */
+  elsewhere: { endsBy: 'probe', probe: 'write' },
+  /** No output can be fetched. */
+  files: { endsBy: 'probe', probe: 'rows' },
+  /** Attempts that no list resolves hold half of the slots. */
+  unconfirmed: { endsBy: 'lists' },
+  /** The pool is gone, does not answer or has no slots. */
+  pool: { endsBy: 'pool' },
+  /** A user asked for it. */
+  user: { endsBy: 'user or idleness' },
+  /** Too many rows ended without success (--fail-after). */
+  failures: { endsBy: 'user or idleness' },
+  /** The user's deadline has passed (--deadline). */
+  deadline: { endsBy: 'user or idleness' },
+  /** No further run fits into --max-cost. */
+  budget: { endsBy: 'user or idleness' },
+  /** The canary rows have ended (--canary): one failed, or the user is asked. judge-canary.ts would start it again. */
+  canary: { endsBy: 'user' },
+  /** No row has succeeded, and attempts ended alike. A row that succeeds ends it too. */
+  alike: { endsBy: 'user or idleness' },
+  /** No POST gets an answer that says whether it started a run. A run that shows up ends it too. */
+  unclear: { endsBy: 'probe', probe: 'attempt' },
+  /** A row was sent three times and started no run. */
+  absent: { endsBy: 'user or idleness' },
+} as const satisfies Readonly<Record<string, PauseFacts>>;
 
-/** Pauses that only a user ends. */
+export type PauseKind = keyof typeof PAUSES;
+
+export const PAUSE_KINDS = Object.keys(PAUSES) as readonly PauseKind[];
+
+const kindsWhere = (isMeant: (facts: PauseFacts) => boolean): readonly PauseKind[] =>
+  PAUSE_KINDS.filter((kind) => isMeant(PAUSES[kind]));
+
+/** Pauses that keep the batch from sending until the user resumes it, and are pointless once its rows have all ended. */
+export const ENDED_BY_IDLENESS = kindsWhere(({ endsBy }) => endsBy === 'user or idleness');
+
+/** Pauses that only a user ends while rows are left to send. */
 export const BY_RESUME_ONLY: ReadonlySet<PauseKind> = new Set([
-  'user',
-  'failures',
-  'deadline',
-  'budget',
-  'canary',
-  'alike',
-  'absent',
-] as const);
+  ...ENDED_BY_IDLENESS,
+  ...kindsWhere(({ endsBy }) => endsBy === 'user'),
+]);
+
+/** Pauses in which a single attempt probes whether the service accepts runs again. */
+export const BY_SENDING: ReadonlySet<PauseKind> = new Set(kindsWhere(({ probe }) => probe === 'attempt'));
+
+/** Pauses in which nothing is stored but a probe. */
+export const STOPS_STORING = kindsWhere(({ probe }) => probe === 'write');
 
 export type Pause = {
   readonly reason: string;
@@ -44,70 +78,3 @@ export type Pause = {
   readonly probeAt: number;
   readonly probes: number;
 };
-
-const KEY = 'workers read RUNSHEET_API_KEY_FILE again, and RUNSHEET_API_KEY only when they start';
-
-/** The steps that a user takes, and the event with which the batch continues on its own, as long as servers run it. */
-type Way = { readonly first?: string; readonly until?: string };
-
-const WAYS = {
-  blocked: { first: `fix the cause (${KEY})` },
-  unreachable: { until: 'the service answers' },
-  unclear: { first: 'see what answers at the address of the service', until: 'it accepts a run' },
-  unreadable: { first: `fix the cause (${KEY})`, until: 'runs can be read' },
-  files: { until: 'the files can be fetched' },
-  elsewhere: { until: 'that command gives up' },
-  pool: { first: 'give the pool slots', until: 'it grants some' },
-  store: { first: 'make room, or repair the folder or bucket', until: 'it can be written' },
-} satisfies Partial<Record<PauseKind, Way>>;
-
-/** Workers that cannot use the folder of the batch report one of these errors, whatever kind the pause has. */
-const FOLDER_ERROR = /\((?:E411|E504)\)/;
-
-const OTHER_FOLDER: Way = {
-  first:
-    'give all workers the RUNSHEET_OUT of this batch; to see which has another one: runsheet doctor --cluster',
-  until: 'a worker can use its folder',
-};
-
-/** The facts of a pause that decide its hint. */
-type HintedPause = { readonly kind: PauseKind; readonly reason?: string };
-
-/**
- * Tells the user how to continue a paused batch. `serversEnd`: the embedded servers end with the command, so nothing
- * continues the batch afterwards. `neededNano`: the highest cost of all its rows.
- */
-export function pauseHint(
-  batch: string,
-  { kind, reason = '' }: HintedPause = { kind: 'unreachable' },
-  serversEnd = false,
-  neededNano?: number,
-): string {
-  const resume = `runsheet resume ${batch}`;
-  if (kind === 'user' || kind === 'deadline') return `to continue: ${resume}`;
-  if (kind === 'budget' && neededNano === undefined)
-    return `to continue without a limit: ${resume} --max-cost none`;
-  if (kind === 'budget')
-    return `to continue with a limit that all rows fit into: ${resume} --max-cost ${dollars(neededNano)}`;
-  if (kind === 'alike')
-    return `correct the cause; then, to go on and to try failed rows again: ${resume}; to stop: runsheet cancel ${batch}`;
-  if (kind === 'absent') return `to send the rows again: ${resume}; to stop: runsheet cancel ${batch}`;
-  if (kind === 'canary')
-    return `show the rows: runsheet rows ${batch}; one that retry sends again with --set is tried alone; to send the others: ${resume}; to stop: runsheet cancel ${batch}`;
-  if (kind === 'failures') return `show the rows: runsheet rows ${batch}; to continue: ${resume}`;
-  if (kind === 'unconfirmed')
-    return `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`;
-  // A newer worker may name a kind that this command does not know.
-  const ofKind: Way = (WAYS as Partial<Record<PauseKind, Way>>)[kind] ?? WAYS.unreachable;
-  const { first, until } = FOLDER_ERROR.test(reason) ? OTHER_FOLDER : ofKind;
-  if (until === undefined || (serversEnd && first !== undefined)) return `${first}, then: ${resume}`;
-  if (serversEnd) return `the servers end with this command; when ${until}: ${resume}`;
-  const automatically = `it continues automatically when ${until}; to retry immediately: ${resume}`;
-  return first === undefined ? automatically : `${first}; ${automatically}`;
-}
-
-const CENT_NANO = 1e7;
-
-/** In whole cents, rounded up. */
-const dollars = (nano = 0): string =>
-  String(Math.min(MAX_COST_LIMIT_NANO, Math.ceil(nano / CENT_NANO) * CENT_NANO) / 1e9);

@@ -3,7 +3,7 @@
 // reserved amounts together never exceed the limit, so the first run of each attempt cannot break it. With --reserve
 // p99 the reservation is an estimate, which a run may exceed (accounting/run-costs.ts). Where runs tell their cost at their
 // end only, the first run reserves everything that is left, and later ones the most that one has cost so far.
-// decisions/pause.ts pauses the batch at the limit. All amounts are whole nano-dollars.
+// decisions/pause-for-budget.ts pauses the batch at the limit. All amounts are whole nano-dollars.
 
 import { costSoFar } from '../accounting/tally.ts';
 import { accountsOf, nextAccount, unsentIn, type Account } from '../state/lanes.ts';

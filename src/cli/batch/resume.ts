@@ -18,7 +18,7 @@ import { serversFor, type Session } from '../session.ts';
 import { printBatchJson } from './status.ts';
 import { count, plural } from '../format.ts';
 import { setTimeout as wait } from 'node:timers/promises';
-import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
+import { pauseHint } from '../../batch/pausing/pause-hints.ts';
 import { shownProgress } from '../../library/handle/batch-status.ts';
 
 type ResumeFlags = LimitFlags & FlagsOf<typeof resumeFlags>;

@@ -26,7 +26,7 @@ import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, canaryText, isJudged } from '../run/forecast.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { configOf, shownService } from '../flags/batch-options.ts';
-import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
+import { pauseHint } from '../../batch/pausing/pause-hints.ts';
 import { NO_WORKER, troubleText } from '../follow/follow.ts';
 import { undeliveredText } from '../follow/notice-watch.ts';
 import { nextCommand, nextOfEnded, REHEARSAL, toContinue, toFollow } from '../next-command.ts';

@@ -3,7 +3,8 @@
 import { nextLine } from '../context.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, problem, errorMessage, isRunsheetError } from '../../errors/error.ts';
-import { pauseHint, BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
+import { pauseHint } from '../../batch/pausing/pause-hints.ts';
+import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { readLatestSummary } from '../../results/summary.ts';

@@ -3,7 +3,7 @@
 import { correctionOf, nearest, problem } from '../../errors/error.ts';
 import { listPipelines, openPipeline, type PipelineFolder } from '../../batches/pipeline/pipeline-folder.ts';
 import { helpFor, reasonOf, stageStates, type StageState } from '../../batches/pipeline/pipeline-folder.ts';
-import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
+import { pauseHint } from '../../batch/pausing/pause-hints.ts';
 import type { WaitsFor } from '../../batch/pipeline/stages.ts';
 import { notSucceeded } from '../../results/summary.ts';
 import { statusNow, statusFromFolder, type BatchStatus } from '../handle/batch-status.ts';

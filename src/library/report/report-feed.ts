@@ -1,7 +1,7 @@
 // Feeds the page of a running batch: the scripts that its worker writes to the folder, also in S3, and the live state.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
+import { pauseHint } from '../../batch/pausing/pause-hints.ts';
 import { errorMessage, isRunsheetError } from '../../errors/error.ts';
 import { partRanges } from '../../results/parts.ts';
 import { liveScript, partScript, type Running } from '../../results/page/living-page.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { collect } from '../../../src/batch/decisions/collect.ts';
-import { POOL_GONE_MS, UNREADABLE_MS } from '../../../src/batch/decisions/pause.ts';
+import { POOL_GONE_MS } from '../../../src/batch/decisions/pause-for-pool.ts';
+import { UNREADABLE_MS } from '../../../src/batch/decisions/pause-for-unconfirmed.ts';
 import { POOL_AGAIN_MS } from '../../../src/batch/on-event/apply.ts';
 import { stuckFrom } from '../../../src/batch/on-event/list-read.ts';
 import type { Grant } from '../../../src/batch/pool/messages.ts';

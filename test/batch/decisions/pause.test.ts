@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK_DOUBT_MS } from '../../../src/batch/clock.ts';
-import { MIN_GUARD_ROWS } from '../../../src/batch/decisions/pause.ts';
+import { MIN_GUARD_ROWS } from '../../../src/batch/decisions/pause-for-failures.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { running, unconfirmed } from '../scenes.ts';
