@@ -10,34 +10,11 @@ import { wrongGpu } from './gpu-names.ts';
 import type { SheetOptions } from './sheet-source.ts';
 
 /** Names of such inputs, in lower case without `-` and `_`. */
-const PREDICTING: ReadonlySet<string> = new Set([
-  'width',
-  'height',
-  'resolution',
-  'megapixels',
-  'steps',
-  'numsteps',
-  'inferencesteps',
-  'numinferencesteps',
-  'frames',
-  'numframes',
-  'framecount',
-  'videoframes',
-  'length',
-  'videolength',
-  'duration',
-  'seconds',
-  'fps',
-  'batch',
-  'batchsize',
-  'numimages',
-  'imagesperprompt',
-  'numimagesperprompt',
-  'scale',
-  'upscale',
-  'upscaleby',
-  'scalefactor',
-]);
+const PREDICTING: ReadonlySet<string> = new Set(
+  'width height resolution megapixels steps numsteps inferencesteps numinferencesteps frames numframes framecount videoframes length videolength duration seconds fps batch batchsize numimages imagesperprompt numimagesperprompt scale upscale upscaleby scalefactor'.split(
+    ' ',
+  ),
+);
 
 export const predictsSize = (input: string): boolean =>
   PREDICTING.has(input.toLowerCase().replaceAll(/[-_]/g, ''));

@@ -159,30 +159,21 @@ export function rowGuesses(survey: Survey, options: SheetOptions): GuessPart {
   const lines = [...totals, ...(directions?.numbers ?? [])].toSorted((a, b) => a - b);
   if (lines.length === 0) return { options: {}, guesses };
   const guess = answer === 'skip' ? said : toConfirm;
-  const texts = [
-    ...(totals.length === 0 ? [] : [totalsText(survey)]),
-    ...(directions === undefined ? [] : [directionsText(directions)]),
-  ];
-  guesses.push(
-    guess('rows', texts.join('; '), { totals: 'skip' }, or('to send all rows', { totals: 'send' })),
-  );
+  const noText = directions === undefined ? [] : [directionsText(directions)];
+  const text = [...(totals.length === 0 ? [] : [totalsText(survey)]), ...noText].join('; ');
+  guesses.push(guess('rows', text, { totals: 'skip' }, or('to send all rows', { totals: 'send' })));
   return { options: { skipRows: withRows(skipRows, lines), totals: 'skip' }, guesses };
 }
 
-/** The rows whose text is no text. Those of lists and of subtitles have a question of their own. */
-function directionsIn(
-  { directions }: Survey,
-  { format, delimiter, skipRows, totals }: SheetOptions,
-): NamedLines | undefined {
-  const isOwn = format === 'subtitles' || delimiter === 'none';
-  const isSent = totals === 'send' || skipRows?.length === 0;
+/** Rows whose text is no text; undefined for lists and subtitles, which have a question of their own. */
+function directionsIn({ directions }: Survey, options: SheetOptions): NamedLines | undefined {
+  const isOwn = options.format === 'subtitles' || options.delimiter === 'none';
+  const isSent = options.totals === 'send' || options.skipRows?.length === 0;
   return directions.areSome && !isOwn && !isSent ? directions.lines : undefined;
 }
 
-function directionsText({ count, text, isWhole }: NamedLines): string {
-  const rows = `${text.replace('line', 'row')} ${count === 1 ? 'has no text' : 'have no text'} to send`;
-  return isWhole ? rows : `${rows}, and all but the further ones are left out`;
-}
+const directionsText = ({ count, text, isWhole }: NamedLines): string =>
+  `${text.replace('line', 'row')} ${count === 1 ? 'has' : 'have'} no text to send${isWhole ? '' : '; the further ones are sent'}`;
 
 function totalsText({ totals, totalTexts, behindTotals }: Survey): string {
   const texts = totalTexts.map((text) => `"${text}"`);
