@@ -13,6 +13,7 @@ import { dropped, type Guess, mapped, or, plainName, toConfirm } from './guess.t
 import {
   beginsLike,
   containsWords,
+  isSetting,
   isStyle,
   isTellingSetting,
   namesFile,
@@ -92,7 +93,8 @@ function isNear(column: string, values: readonly string[], type: InputType, isMa
     return areFiles(column, values, type.name) && values.some((text) => isOfKind(text, type));
   if (type.options !== undefined)
     return most(values, (text) => type.options?.some((option) => isChoice(text, option, isMade)) === true);
-  if (isNumeric(kindOf(type.type))) return isMade && (areSeconds(values, type) || areInRange(values, type));
+  if (isNumeric(kindOf(type.type)))
+    return isMade && (areSeconds(values, type) || (!isSetting(column) && areInRange(values, type)));
   if (!isText(type) || namesAttribute(column)) return false;
   if (most(values, isAddress)) return takesAddresses(type.name) && areFiles(column, values, type.name);
   if (!fits(values, type) || takesAddresses(type.name)) return false;

@@ -80,8 +80,10 @@ describe('a column whose cells are values of one input', () => {
     ['a price', 'Price', '12.5,9.9,1.99'],
     ['a stock', 'Stock', '30,0,112'],
     ['the number of the row', 'Shot', '1,2,3'],
+    ['another setting', 'Batch size', '2,1,4'],
   ])('is data if it is %s', async (_, name, cells) => {
     const rows = cells.split(',').map((cell, at) => `fox ${at},${cell}\n`);
-    expect(await askedIn(`prompt,${name}\n${rows.join('')}`, PICTURE)).toEqual([]);
+    const questions = await askedIn(`prompt,${name}\n${rows.join('')}`, PICTURE);
+    expect(questions.filter((question) => question.includes('has no column'))).toEqual([]);
   });
 });
