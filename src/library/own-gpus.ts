@@ -34,19 +34,7 @@ export type GivenGpus = {
     /** A file with a line `Name: value` for each header that it wants; for a Comfy API, a file with its key alone. */
     readonly headersFile?: string;
   }[];
-  readonly workflows: readonly {
-    readonly name: string;
-    /** The graph as ComfyUI exports it for its API, or within the JSON of another tool. */
-    readonly text: string;
-    /** The graph to use if the text has several: `$.workflows[1]`. */
-    readonly at?: string | undefined;
-    /** The file of the text, for messages. */
-    readonly file?: string | undefined;
-    /** Names for inputs: `{ prompt: ['6.text'] }`. */
-    readonly inputs?: Readonly<Record<string, readonly string[]>> | undefined;
-    /** When a run times out (default: an hour). */
-    readonly runTimeoutSeconds?: number | undefined;
-  }[];
+  readonly workflows: readonly GivenWorkflow[];
   /** Programs that run on GPUs of this machine. */
   readonly programs?: readonly GivenProgram[];
   /** Hosted models. */
@@ -55,11 +43,27 @@ export type GivenGpus = {
   readonly gpus?: readonly string[];
 };
 
+type GivenWorkflow = {
+  readonly name: string;
+  /** The graph as ComfyUI exports it for its API, or within the JSON of another tool. */
+  readonly text: string;
+  /** The graph to use if the text has several: `$.workflows[1]`. */
+  readonly at?: string | undefined;
+  /** The file of the text, for messages. */
+  readonly file?: string | undefined;
+  /** Names for inputs: `{ prompt: ['6.text'] }`. */
+  readonly inputs?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** When a run times out (default: an hour). */
+  readonly runTimeoutSeconds?: number | undefined;
+};
+
 type GivenModel = {
   readonly vendor: Vendor;
   /** The name on its page at the vendor: `owner/name`. */
   readonly model: string;
-  /** The name of the deployment (default: the last part of the model's name). */
+  /** The workflow for a container of ComfyUI at `runpod`. */
+  readonly workflow?: GivenWorkflow;
+  /** The name of the deployment (default: that of the workflow, or the last part of the model's name). */
   readonly name?: string;
   /** A file with the key alone (default: the variable that the vendor's own programs read). */
   readonly keyFile?: string;
@@ -187,16 +191,15 @@ function withVendors(
     const address = environment[`RUNSHEET_${vendor.toUpperCase()}_URL`] || url;
     return { url: address, kind: vendor, ...(keyFile === undefined ? { key } : { headersFile: keyFile }) };
   });
-  const named = models.map(
-    ({ vendor, model, name = nameOf(model), inputsFile, runTimeoutSeconds, price }) => ({
-      vendor,
-      model,
-      name,
-      ...(inputsFile !== undefined && { inputs: inputsSchemaIn(inputsFile) }),
-      ...(runTimeoutSeconds !== undefined && { runTimeoutSeconds }),
-      ...(price && { price: { per: price.per, nano: Math.round(price.usd * NANO) } }),
-    }),
-  );
+  const named = models.map(({ vendor, model, workflow, inputsFile, runTimeoutSeconds, price, ...more }) => ({
+    vendor,
+    model,
+    name: more.name ?? workflow?.name ?? nameOf(model),
+    ...(workflow && { workflow }),
+    ...(inputsFile !== undefined && { inputs: inputsSchemaIn(inputsFile) }),
+    ...(runTimeoutSeconds !== undefined && { runTimeoutSeconds }),
+    ...(price && { price: { per: price.per, nano: Math.round(price.usd * NANO) } }),
+  }));
   return { ...request, servers: [...request.servers, ...accounts], models: named };
 }
 

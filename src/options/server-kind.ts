@@ -16,6 +16,9 @@ export const VENDOR_FACTS: Readonly<
 /** The vendors that reveal a run whose answer was lost at a public address only. */
 export const TELLING_VENDORS: readonly string[] = ['runpod', 'fal'] satisfies Vendor[];
 
+/** The vendors that run a workflow of ComfyUI in a container of the user. */
+export const WORKFLOW_VENDORS: readonly string[] = ['runpod'] satisfies Vendor[];
+
 /** The vendors that tell the cost of a run at its end, which counts whatever price is stated. */
 export const COST_TELLING_VENDORS: readonly string[] = ['router'] satisfies Vendor[];
 

@@ -1,7 +1,7 @@
 // The flags of GPU servers: the address, a name for the GPU, the number of concurrent runs.
 
 import { expect, it } from 'vitest';
-import { gpusOf } from '../../src/cli/flags/batch-options.ts';
+import { gpusOf } from '../../src/cli/flags/gpu-flags.ts';
 
 const ADDRESS = 'https://dep-1.run.comfy.app';
 

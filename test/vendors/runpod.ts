@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { faultsOf, type ModelInputs } from './model-inputs.ts';
+import { faultsOf, type InputFault, type ModelInputs } from './model-inputs.ts';
 import {
   isEnded,
   type SentWebhook,
@@ -23,6 +23,19 @@ const LEAST_POLICY = { executionTimeout: 5_000, ttl: 10_000 };
 const MOST_BYTES = 10_000_000;
 const RETRIES_SECONDS = [10, 10];
 
+/** The faults that handler.py of worker-comfyui finds, and a picture that ComfyUI does not have. */
+function workflowFaults({ workflow, images = [] }: ModelInputs): readonly InputFault[] {
+  if (typeof workflow !== 'object' || workflow === null) return [{ kind: 'missing', field: 'workflow' }];
+  const stored = images as readonly { readonly name?: string; readonly image?: string }[];
+  if (!stored.every(({ name, image }) => name !== undefined && image?.startsWith('data:') === true))
+    return [{ kind: 'type', field: 'images' }];
+  const nodes = Object.values(workflow as Readonly<Record<string, { inputs: Record<string, unknown> }>>);
+  const isThere = (image: unknown): boolean => stored.some(({ name }) => name === image);
+  return nodes.every(({ inputs: { image } }) => typeof image !== 'string' || isThere(image))
+    ? []
+    : [{ kind: 'missing', field: 'image' }];
+}
+
 type JobOptions = { readonly verb: 'run' | 'runsync'; readonly executionTimeout: number };
 
 export const openRunpod = async (): Promise<Runpod> => new Runpod('endpoint1').open();
@@ -30,6 +43,8 @@ export const openRunpod = async (): Promise<Runpod> => new Runpod('endpoint1').o
 class Runpod extends Vendor {
   /** Whether pictures are in the answer, as the workers of many endpoints do, or at addresses of the user's bucket. */
   inlinesPictures = false;
+  /** The container is worker-comfyui: it runs workflows, and lists these errors beside its images. */
+  comfy: { readonly errors?: readonly string[]; readonly savesNothing?: boolean } | undefined;
   /** Whether GET /requests lists jobs. The reference has its rate limit, and no shape. */
   listsRequests = false;
   readonly #options = new WeakMap<VendorRun, JobOptions>();
@@ -80,7 +95,7 @@ class Runpod extends Vendor {
     if (!this.hasRoom(this.runs.filter(({ createdMs }) => createdMs > sinceMs).length))
       return { status: 429, body: { error: 'too many requests' } };
     // The handler of the worker checks inputs, so a job with wrong ones is accepted, and fails.
-    const [fault] = faultsOf(input);
+    const [fault] = this.comfy === undefined ? faultsOf(input) : workflowFaults(input);
     const run = this.add(input, `${verb === 'run' ? '' : 'sync-'}${randomUUID()}-u1`, body['webhook']);
     if (fault !== undefined) run.reason = `${fault.field}: ${fault.kind}`;
     this.#options.set(run, { verb, executionTimeout: policy.executionTimeout });
@@ -161,6 +176,12 @@ class Runpod extends Vendor {
   }
 
   #outputOf(run: VendorRun): object {
+    if (this.comfy?.savesNothing === true) return { status: 'success_no_images', images: [] };
+    const { errors } = this.comfy ?? {};
+    return { ...this.#imagesOf(run), ...(errors && { errors }) };
+  }
+
+  #imagesOf(run: VendorRun): object {
     const { pathname } = new URL(this.fileOf(run));
     const filename = pathname.slice('/files/'.length);
     if (!this.inlinesPictures) return { images: [{ filename, type: 's3_url', data: this.fileOf(run) }] };

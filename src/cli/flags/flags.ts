@@ -184,7 +184,7 @@ export const optionAliases = Object.fromEntries(
 const { deployment, ...options } = optionFlags;
 export const workflowFlag = textFlag(
   '[name=]file',
-  'run this ComfyUI workflow on GPUs of your own: a file exported for its API, or a picture, film or sound that ComfyUI saved; of several graphs in a JSON file, name one: "wf.json#$.workflows[1]"; the deployment is called name (default: as the file, without _api)',
+  'run this ComfyUI workflow on GPUs of your own, or with --model runpod:<endpoint> in a container there: a file exported for its API, or a picture, film or sound that ComfyUI saved; of several graphs in a JSON file, name one: "wf.json#$.workflows[1]"; the deployment is called name (default: as the file, without _api)',
 );
 export const ownFlags = inGroup('your own GPUs', {
   workflow: optional(workflowFlag),

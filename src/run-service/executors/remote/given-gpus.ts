@@ -7,6 +7,19 @@ import { statedPriceSchema } from './run-price.ts';
 import { isSeat } from './server-address.ts';
 import { RUN_TIMEOUT_SECONDS } from './workflow.ts';
 
+const givenWorkflowSchema = z.strictObject({
+  name: z.string().min(1).max(100),
+  /** The content of a workflow file as ComfyUI exports it for its API. */
+  text: z.string(),
+  /** The path of the graph if the file holds several: `$.workflows[1]`. */
+  at: z.string().optional(),
+  /** The file's name, for messages. */
+  file: z.string().optional(),
+  /** Names for inputs: `{ prompt: ['6.text'] }`. */
+  inputs: z.record(z.string(), z.array(z.string()).min(1)).default({}),
+  runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),
+});
+
 export const givenGpusSchema = z.strictObject({
   servers: z
     .array(
@@ -26,22 +39,7 @@ export const givenGpusSchema = z.strictObject({
       }),
     )
     .default([]),
-  workflows: z
-    .array(
-      z.strictObject({
-        name: z.string().min(1).max(100),
-        /** The content of a workflow file as ComfyUI exports it for its API. */
-        text: z.string(),
-        /** The path of the graph if the file holds several: `$.workflows[1]`. */
-        at: z.string().optional(),
-        /** The file's name, for messages. */
-        file: z.string().optional(),
-        /** Names for inputs: `{ prompt: ['6.text'] }`. */
-        inputs: z.record(z.string(), z.array(z.string()).min(1)).default({}),
-        runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),
-      }),
-    )
-    .default([]),
+  workflows: z.array(givenWorkflowSchema).default([]),
   programs: z
     .array(
       z.strictObject({
@@ -61,6 +59,8 @@ export const givenGpusSchema = z.strictObject({
         /** A JSON Schema of the inputs (default: as the vendor describes them). */
         inputs: z.record(z.string(), z.unknown()).optional(),
         runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),
+        /** The workflow for a container of ComfyUI there. */
+        workflow: givenWorkflowSchema.optional(),
         /** The price that the vendor asks, as the user knows it. */
         price: statedPriceSchema.optional(),
       }),
@@ -70,6 +70,6 @@ export const givenGpusSchema = z.strictObject({
   keeps: z.boolean().default(true),
 });
 
-export type GivenWorkflow = z.output<typeof givenGpusSchema>['workflows'][number];
+export type GivenWorkflow = z.output<typeof givenWorkflowSchema>;
 export type GivenModel = z.output<typeof givenGpusSchema>['models'][number];
 export type GivenProgram = z.output<typeof givenGpusSchema>['programs'][number];

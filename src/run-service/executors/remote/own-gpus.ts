@@ -167,11 +167,10 @@ export class OwnGpus {
         });
       }
       made.push(...programs.map((program) => ({ task: this.#program(program), notes: [] })));
-      for (const model of models)
-        made.push({
-          task: this.#asPriced(await modelTask(model, this.#backendsOf(tried, !keeps), this.executor.tasks)),
-          notes: [],
-        });
+      for (const model of models) {
+        const { task, notes } = await modelTask(model, this.#backendsOf(tried, !keeps), this.executor.tasks);
+        made.push({ task: this.#asPriced(task), notes });
+      }
     } finally {
       if (!keeps) await Promise.all(tried.map(({ drop }) => drop()));
     }

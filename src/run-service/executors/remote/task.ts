@@ -21,6 +21,7 @@ import { fieldsNamed, inputRefusals, type InputType, type Workflow } from './wor
 import type { Price } from './run-price.ts';
 import type { TaskTarget } from './target.ts';
 import { faultIn } from './workflow-faults.ts';
+import { workerInput } from './vendors/comfy-worker.ts';
 
 export type Task = Workflow | InputsTask;
 
@@ -30,6 +31,8 @@ export type InputsTask = TaskTarget & {
   readonly inputs: readonly InputType[] | undefined;
   readonly isPaid: boolean;
   readonly runTimeoutSeconds: number;
+  /** The graph that a container of ComfyUI at the vendor gets, with the inputs filled in. */
+  readonly workflow?: Workflow;
   /** Absent if nothing tells what a run costs. */
   readonly price?: Price;
 };
@@ -70,7 +73,8 @@ export function refusalsIn(
   offered: readonly InputType[] | undefined,
   values: InputValues,
 ): readonly Refusal[] {
-  if (isGraph(task)) return inputRefusals({ ...task, inputs: offered ?? [] }, values);
+  const workflow = isGraph(task) ? task : task.workflow;
+  if (workflow !== undefined) return inputRefusals({ ...workflow, inputs: offered ?? [] }, values);
   if (offered === undefined) return [];
   const names = offered.map(({ name }) => name);
   const wrong = Object.entries(values).flatMap(([name, value]) => {
@@ -101,14 +105,19 @@ export function workOf(
   files: ReadonlyMap<string, PutFile>,
 ): SentWork {
   if (isGraph(task)) return { kind: 'graph', graph: filledGraph(task, values, run, files) };
-  const inputs = Object.fromEntries(
+  const { workflow } = task;
+  const inputs =
+    workflow === undefined ? sentInputs(values, files) : workerInput(workflow, values, run, files);
+  const { timeLimitMs, toldAt } = run;
+  return { kind: 'inputs', target: task, inputs, timeLimitMs, ...(toldAt !== undefined && { toldAt }) };
+}
+
+const sentInputs = (values: InputValues, files: ReadonlyMap<string, PutFile>): InputValues =>
+  Object.fromEntries(
     Object.entries(values)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [name, (typeof value === 'string' && files.get(value)) || value]),
   );
-  const { timeLimitMs, toldAt } = run;
-  return { kind: 'inputs', target: task, inputs, timeLimitMs, ...(toldAt !== undefined && { toldAt }) };
-}
 
 /** The inputs of a run whose value names a file. */
 export const fileValuesIn = ({ inputs = [] }: Task, values: InputValues): readonly unknown[] =>

@@ -8,6 +8,7 @@ import { inputsIn, type Backend, type RunEnd, type Seen, type Sent } from '../ba
 import type { SentWork, Submitted, ToldMessage } from '../backend.ts';
 import { jsonIn, openHttp, parsed, type Http } from '../http.ts';
 import { answerFile, madeIn } from './answer-files.ts';
+import { workerFault } from './comfy-worker.ts';
 import { dataUri, posted, submittedOf, SUBMIT } from './vendor-answers.ts';
 import { ReadRuns } from './read-runs.ts';
 
@@ -150,7 +151,12 @@ function stateOf(job: RunpodJob, ref: string): Seen {
 
 function endOf({ status, output, error, executionTime }: RunpodJob, ref: string): RunEnd | undefined {
   const ranMs = executionTime ?? undefined;
-  if (status === 'COMPLETED') return { status: 'success', ranMs, made: madeIn(output, ref) };
+  if (status === 'COMPLETED') {
+    const fault = workerFault(output);
+    return fault === undefined
+      ? { status: 'success', ranMs, made: madeIn(output, ref) }
+      : { status: 'failed', ranMs, reason: fault };
+  }
   if (status === 'FAILED') return { status: 'failed', ranMs, reason: reasonIn(error ?? output) };
   if (status === 'CANCELLED') return { status: 'interrupted', ranMs };
   return status === 'TIMED_OUT' ? { status: 'timeout', ranMs } : undefined;
