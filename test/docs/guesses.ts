@@ -164,7 +164,8 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,seed\n# later\na,1\nb,2\n',
   },
   {
-    found: 'totals, notes below them, and lines such as ` ``` `',
+    found:
+      'totals, notes below them, lines such as ` ``` `, and rows whose text is no text, such as `[pause]`',
     means: 'no rows',
     does: 'asked',
     flag: '--totals',
@@ -230,7 +231,7 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,settings\na,size=1024x1024; steps=28\n',
   },
   {
-    found: 'yes and no in any language, or a column called status',
+    found: 'yes and no in any language, `sold out`, or a column called status',
     means: 'all rows run; `--where` takes some',
     does: 'asked',
     flag: '--drop',
@@ -317,6 +318,13 @@ export const GUESSES: readonly Guessed[] = [
     set: { prompt: 'a {Title}' },
   },
   {
+    found: '`ditto`, `〃`, `same as above`, `siehe oben`',
+    means: 'the cell above; `--null keep` sends them',
+    does: 'asked',
+    flag: '--fill-down',
+    sheet: 'prompt,seed\na,1\nditto,2\n',
+  },
+  {
     found: 'rows without a cell of a template',
     means: 'its text without the cell; brackets leave out a part, `[in {style} style]`',
     does: 'asked',
@@ -345,7 +353,8 @@ export const GUESSES: readonly Guessed[] = [
     file: 'a.srt',
   },
   {
-    found: 'lines and cues that are no texts: `[pause]`, `(laughs)`, `* * *`, a name alone',
+    found:
+      'lines and cues that are no texts: `[pause]`, `(laughs)`, `* * *`, a name alone, a head such as `Scene 2` above each text',
     means: 'left out; `--skip-rows none` sends all',
     does: 'asked',
     flag: '--skip-rows',
@@ -353,8 +362,24 @@ export const GUESSES: readonly Guessed[] = [
     file: 'a.txt',
   },
   {
+    found: 'names of speakers in the cells of a table, for a deployment that speaks',
+    means: 'sent with the text',
+    does: 'asked',
+    flag: '--tags',
+    sheet: 'prompt,seed\nTOM: Hi.,1\nANNA: Bye.,2\n',
+    inputs: ['voice'],
+  },
+  {
+    found: 'indented lines of a list',
+    means: 'they continue the text above; `--tags send` keeps each line',
+    does: 'asked',
+    flag: '--unquoted',
+    sheet: 'a fox\n  in snow\nan owl\n',
+    file: 'a.txt',
+  },
+  {
     found:
-      'tags in subtitles, such as `<i>` and `{\\an8}`; dashes of their speakers; bullets of a list (`- `, `1. `, `[00:12] `)',
+      'tags in subtitles, such as `<i>` and `{\\an8}`; dashes of their speakers; bullets of a list (`- `, `1. `, `Prompt 1: `, `[00:12] `)',
     means:
       'the text without them; the voices of `<v Zoé>` are a column, or a row each, as speakers with dashes may be; `&amp;` is &; lines of a list without a bullet are named',
     does: 'asked',
