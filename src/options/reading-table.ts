@@ -86,7 +86,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'this column contains commas without quotes: it takes all fields that a row has beyond the header; in a list, all indented lines below',
+    help: 'this column contains commas without quotes: it takes all fields that a row has beyond the header; in a list, lines that continue the one above',
     usual: 'none',
   },
   columns: {

@@ -7,7 +7,8 @@ import { problem, type Correction } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetSource, type SheetOptions, isSkipped } from '../sheet-source.ts';
 import { spokenLine } from '../text/speakers.ts';
-import { isIndented, withoutBullet } from './bullets.ts';
+import { withoutBullet } from './bullets.ts';
+import { ListTexts } from './list-texts.ts';
 import { CsvParser, QuoteError, type CsvRecord, type QuoteFault } from './csv-parser.ts';
 
 export type RecordFields = Pick<CsvRecord, 'line' | 'fields' | 'fault'>;
@@ -109,25 +110,27 @@ export async function* fieldsOf(source: SheetSource, options: SheetOptions): Asy
   }
 }
 
-/** The records; in a list whose text is `unquoted`, an indented line belongs to the one above. A line that is left out is part of none. */
+/** The records; in a list whose text is `unquoted`, some lines belong to the one above. A line that is left out is part of none. */
 async function* linesJoined(source: SheetSource, options: SheetOptions): AsyncGenerator<CsvRecord> {
   const records = parsed(source, parserOf(options), options);
   if (options.delimiter !== NO_DELIMITER || options.unquoted === undefined) return yield* records;
+  const texts = new ListTexts(options.tags);
+  let isHeader = options.headerRow !== 0;
   let above: CsvRecord | undefined;
-  let [text, end] = ['', 0];
+  let text = '';
   for await (const record of records) {
     const [line = ''] = record.fields;
-    const isOut = isSkipped(options, record.line);
-    if (above !== undefined && record.line === end + 1 && record.fault === undefined && isIndented(line)) {
-      if (!isOut) text += ` ${line.trim()}`;
-      if (text.length > MAX_RECORD) throw tooLong({ file: source.name, line: above.line });
-    } else {
+    if (isHeader || record.fault !== undefined) {
+      isHeader &&= record.line < (options.headerRow ?? 1);
+      yield record;
+    } else if (isSkipped(options, record.line)) texts.leaveOut(line, record.line);
+    else if (texts.continues(line, record.line)) text += ` ${line.trim()}`;
+    else {
       if (above !== undefined) yield { ...above, fields: [text] };
-      if (isOut) yield record;
-      above = isOut ? undefined : record;
-      text = line;
+      const name = texts.nameAlone(line);
+      [above, text] = [record, name === undefined ? line : `${name}:`];
     }
-    end = record.line;
+    if (text.length > MAX_RECORD) throw tooLong({ file: source.name, line: above?.line ?? record.line });
   }
   if (above !== undefined) yield { ...above, fields: [text] };
 }

@@ -1,6 +1,7 @@
 // Asks about the lines of a list: bullets and names of speakers in front of texts, and lines that are no texts.
 
-import { bulletIn, isIndented, withoutBullet } from '../csv/bullets.ts';
+import { bulletIn, withoutBullet } from '../csv/bullets.ts';
+import { ListTexts } from '../csv/list-texts.ts';
 import { isSkipped, rangesOf, type SheetOptions, type SheetSource } from '../sheet-source.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { spokenLine } from '../text/speakers.ts';
@@ -24,38 +25,37 @@ const LEAST_NAMES = 2;
 class ListLines {
   texts = 0;
   bullets = 0;
+  readonly tags: 'voices' | 'strip' | undefined;
   readonly signs = new Set<string>();
   readonly bare = new NamedLines();
   readonly names = new SpeakerNames();
   readonly nameless = new NamedLines();
-  readonly directions = new StageDirections();
+  readonly directions: StageDirections;
   /** Lines that continue the one above. */
   readonly further = new NamedLines();
-  /** The last line of the text above. */
-  #end = -1;
+  /** Number of names alone in a line, and of those above a text. */
+  namesAlone = 0;
+  alone = 0;
+  readonly #texts: ListTexts;
+  #isNameAbove = false;
 
-  readonly heads = new NumberedHeads();
-
-  take(line: string, number: number): void {
-    if (!this.heads.take(line, number)) this.#put(line, number);
+  constructor(tags: 'voices' | 'strip' | undefined) {
+    this.tags = tags;
+    this.#texts = new ListTexts(tags);
+    this.directions = new StageDirections(tags === 'voices');
   }
 
-  /** Lines that may be heads are known when all have been read. */
-  end(): void {
-    for (const head of this.heads.lines)
-      if (this.heads.isHead(head)) this.directions.takeHead(head.line, head.number);
-      else this.#put(head.line, head.number);
-  }
-
-  #put(line: string, number: number): void {
-    const isFurther = this.#end === number - 1 && isIndented(line);
-    const isDirection = this.directions.take(line, number);
-    if (isFurther || !isDirection) this.#end = number;
-    if (isDirection) return;
-    if (isFurther) {
+  take(line: string, number: number, isHead: boolean): void {
+    if (isHead) this.directions.takeHead(line, number);
+    if (isHead || this.directions.take(line, number)) this.#texts.leaveOut(line, number);
+    else if (this.#texts.continues(line, number)) {
       this.further.put(number, line);
-      return;
-    }
+      if (this.#isNameAbove) this.alone += 1;
+      this.#isNameAbove = false;
+    } else this.#begin(line, number);
+  }
+
+  #begin(line: string, number: number): void {
     this.texts += 1;
     const bullet = bulletIn(line);
     if (bullet === undefined) this.bare.put(number, line);
@@ -63,7 +63,10 @@ class ListLines {
       this.bullets += 1;
       if (this.signs.size < 2) this.signs.add(JSON.stringify(bullet));
     }
-    const name = spokenLine(withoutBullet(line))?.voice;
+    const alone = this.#texts.nameAlone(line);
+    const name = alone ?? spokenLine(withoutBullet(line))?.voice;
+    this.#isNameAbove = alone !== undefined;
+    if (this.#isNameAbove) this.namesAlone += 1;
     this.names.take(name);
     if (name === undefined) this.nameless.put(number, line);
   }
@@ -81,16 +84,21 @@ export async function lineGuesses(
   isSpoken: boolean,
 ): Promise<GuessPart> {
   if (options.delimiter !== 'none') return NOTHING;
-  const lines = new ListLines();
-  let number = 0;
-  for await (const line of linesOf(lenientTextOf(source, options), MAX_LINE)) {
-    number += 1;
-    if (line.trim() !== '' && !isSkipped(options, number)) lines.take(line, number);
-  }
-  lines.end();
+  const [spoken, marked, indented] = [
+    new ListLines('voices'),
+    new ListLines('strip'),
+    new ListLines(undefined),
+  ];
+  const heads = new NumberedHeads();
+  for await (const [number, line] of filledLines(source, options)) heads.take(line, number);
+  const isHead = new Set(heads.lines.filter((head) => heads.isHead(head)).map(({ number }) => number));
+  const readings = isSpoken ? [spoken, marked, indented] : [marked, indented];
+  for await (const [number, line] of filledLines(source, options))
+    for (const reading of readings) reading.take(line, number, isHead.has(number));
+  const lines = readingOf(spoken, marked, indented, options, isSpoken);
   const parts = [
-    furtherGuess(lines, options),
-    directionGuess(lines, options),
+    furtherGuess(lines, options, indented.further.count > 0),
+    directionGuess(lines, heads, options),
     startGuess(lines, options, isSpoken),
   ];
   return {
@@ -99,36 +107,76 @@ export async function lineGuesses(
   };
 }
 
+/** The lines with their numbers, without those that are left out. */
+async function* filledLines(source: SheetSource, options: SheetOptions) {
+  let number = 0;
+  for await (const line of linesOf(lenientTextOf(source, options), MAX_LINE)) {
+    number += 1;
+    if (line.trim() !== '' && !isSkipped(options, number)) yield [number, line] as const;
+  }
+}
+
+/** The reading of the list whose marks its lines have. Names alone in a line are those of speakers if texts are below them. */
+function readingOf(
+  spoken: ListLines,
+  marked: ListLines,
+  indented: ListLines,
+  { tags, unquoted }: SheetOptions,
+  isSpoken: boolean,
+): ListLines {
+  if (tags === 'strip') return marked;
+  if (tags !== undefined)
+    return tags === 'voices' && (unquoted !== undefined || indented.further.count > 0) ? spoken : indented;
+  const isBelowNames = spoken.alone > 0 && spoken.alone * 2 >= spoken.namesAlone;
+  if (isSpoken && spoken.names.areSpeakers(LEAST_NAMES) && (isBelowNames || indented.further.count > 0))
+    return spoken;
+  return marked.areBullets && !(isSpoken && marked.names.areSpeakers(LEAST_NAMES)) ? marked : indented;
+}
+
 /** A user who leaves out lines by their numbers has looked at them. */
-function directionGuess({ directions, heads }: ListLines, { skipRows }: SheetOptions): GuessPart {
+function directionGuess(
+  { directions }: ListLines,
+  { several }: NumberedHeads,
+  { skipRows }: SheetOptions,
+): GuessPart {
   if (!directions.areSome || skipRows?.length === 0) return NOTHING;
   if (skipRows !== undefined) return { options: {}, guesses: [said('rows', directions.textIf(false))] };
-  const without = { skipRows: rangesOf(directions.lines.numbers.toSorted((a, b) => a - b)) };
+  const without = { skipRows: rangesOf(directions.lines.numbers) };
   const sendingAll = or('to send all lines', { skipRows: [] });
-  const { several } = heads;
   const below =
     several === 0 ? '' : `; several lines stand below ${several} of them, and each is a text of its own`;
   const text = `${directions.textIf(true)}${below}`;
   return { options: without, guesses: [toConfirm('rows', text, without, sendingAll)] };
 }
 
-/** Wrapped lines, which would be texts of their own. */
-function furtherGuess({ further }: ListLines, { columns, unquoted, tags }: SheetOptions): GuessPart {
+/** Wrapped lines, which would be texts of their own. A user who states the marks alone means all lines without one, unless they are indented. */
+function furtherGuess(
+  { further, tags: marks }: ListLines,
+  { columns, unquoted, tags }: SheetOptions,
+  areIndented: boolean,
+): GuessPart {
   const [column] = columns ?? [];
-  if (further.count === 0 || column === undefined || unquoted !== undefined || tags === 'send')
-    return NOTHING;
+  const isStated = unquoted !== undefined || tags === 'send' || (tags !== undefined && !areIndented);
+  if (further.count === 0 || column === undefined || isStated) return NOTHING;
   const text = `${further.text} ${further.count === 1 ? 'continues' : 'continue'} the text above and ${further.count === 1 ? 'is' : 'are'} joined to it`;
-  const separate = or('to send each line as it stands', { tags: 'send' });
+  const separate = [
+    ...(areIndented || marks === undefined
+      ? []
+      : [or('to send them as texts of their own', { tags: marks })]),
+    or('to send each line as it stands', { tags: 'send' }),
+  ];
   return {
     options: { unquoted: column },
-    guesses: [toConfirm('rows', text, { unquoted: column }, separate)],
+    guesses: [toConfirm('rows', text, { unquoted: column }, ...separate)],
   };
 }
 
 function startGuess(lines: ListLines, options: SheetOptions, isSpoken: boolean): GuessPart {
   const { names, areBullets } = lines;
   const areNames = isSpoken && names.areSpeakers(LEAST_NAMES);
-  if (options.tags !== undefined || !(areNames || areBullets)) return NOTHING;
+  if (options.tags !== undefined) return NOTHING;
+  if (!(areNames || areBullets))
+    return isSpoken && names.areClauses(LEAST_NAMES) ? clauseGuess(lines) : NOTHING;
   const settled: GuessOptions = { tags: areNames ? 'voices' : 'strip' };
   const guess = toConfirm(
     'values',
@@ -139,6 +187,13 @@ function startGuess(lines: ListLines, options: SheetOptions, isSpoken: boolean):
     ...leavingOut(areBullets ? lines.bare : lines.nameless, lines, settled, options),
   );
   return { options: settled, guesses: [guess] };
+}
+
+/** `He asked:` is spoken, and `Old man:` is not. */
+function clauseGuess({ names }: ListLines): GuessPart {
+  const text = `lines begin with words before a colon, which are sent with the texts: ${names.text}`;
+  const asNames = or('to make them the column "voice", if they are names', { tags: 'voices' });
+  return { options: { tags: 'send' }, guesses: [toConfirm('values', text, { tags: 'send' }, asNames)] };
 }
 
 function bulletsText({ bullets, texts, signs, bare }: ListLines): string {

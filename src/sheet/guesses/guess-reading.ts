@@ -16,6 +16,7 @@ import { lineGuesses } from './guess-lines.ts';
 import { guessedQuotes } from './guess-quotes.ts';
 import { isDrawn, isSetting, isSpoken, nameProper } from './input-names.ts';
 import { isMidjourney } from '../trade/midjourney.ts';
+import { labelledName } from '../text/speakers.ts';
 import { ListHeadings } from './list-headings.ts';
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;
@@ -141,7 +142,8 @@ async function isPlainList(
     bars.add(withoutChoices(line).split('|').length - 1);
     const label = LABEL.exec(line);
     const named = nameProper(label?.[1] ?? '');
-    if (label !== null && (wanted.has(named) || isSetting(named))) labelled.push(label);
+    const isName = isSpoken([...wanted]) && labelledName(line) !== undefined;
+    if (label !== null && !isName && (wanted.has(named) || isSetting(named))) labelled.push(label);
     if (lines === SAMPLED) break;
   }
   if (labelled.length * 4 > lines) throw blocksOf(name, labelled, listed);

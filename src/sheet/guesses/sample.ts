@@ -6,6 +6,7 @@ import { isNumeric, kindOf, NOTHING_WORDS } from '../parse-cell.ts';
 import { surveyedRecords } from '../read-records.ts';
 import { cellText, firstOf } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
+import { isCalendarWord } from '../text/calendar-words.ts';
 import { isRecorded } from './cell-forms.ts';
 
 const SAMPLED = 200;
@@ -74,14 +75,21 @@ const AMOUNT = /^(?:(?:\p{Sc}|\p{Lu}{3}) ?)?[-+]?\d[\d.,]*(?: ?(?:\p{Sc}|\p{L}{1
 /** `00:01:24,830` */
 const TIME = /^\d+(?::\d+)+(?:[.,]\d+)?$/;
 
-/** Whether at least half of the values fit the type of an input. Numbers, amounts, hashes, times and mail addresses fit no text. */
+/** Whether at least half of the values fit the type of an input. Numbers, amounts, hashes, times, weekdays and mail addresses fit no text. */
 export function fits(values: readonly string[], type: Pick<InputType, 'type' | 'options'>): boolean {
   const kind = kindOf(type.type);
   const isText = /^(?:string|text)$/i.test(type.type) && type.options === undefined;
   const isFit = (text: string): boolean => {
     if (isMedia(type)) return FILE.test(text) && isOfKind(text, type);
     if (isNumeric(kind)) return NUMBER.test(plainNumber(text));
-    return !isText || !(isRecorded(text) || [NUMBER, AMOUNT, HEX, TIME].some((form) => form.test(text)));
+    return (
+      !isText ||
+      !(
+        isRecorded(text) ||
+        isCalendarWord(text) ||
+        [NUMBER, AMOUNT, HEX, TIME].some((form) => form.test(text))
+      )
+    );
   };
   return values.length > 0 && values.filter(isFit).length * 2 >= values.length;
 }

@@ -2,7 +2,7 @@
 
 import { list } from '../../errors/error.ts';
 import { shortened } from '../../errors/outside-text.ts';
-import { isInCapitals } from '../text/speakers.ts';
+import { isClause, isInCapitals } from '../text/speakers.ts';
 
 const MAX_NAMES = 1000;
 const MAX_SHOWN = 8;
@@ -22,11 +22,26 @@ export class SpeakerNames {
       this.#names.set(name, (this.#names.get(name) ?? 0) + 1);
   }
 
-  /** Whether half of the texts have a name, or names are in capitals or come again as those of a script do. */
+  /** Whether half of the texts have a name, or names are in capitals or come again as those of a script do. Clauses are no names. */
   areSpeakers(least: number): boolean {
-    const sure = [...this.#names].filter(([name, count]) => count > 1 || isInCapitals(name));
-    const count = sure.reduce((sum, [, often]) => sum + often, 0);
-    return count >= least || (this.count >= 2 && this.count * 2 >= this.#texts);
+    return this.#areMany(
+      [...this.#names].filter(([name]) => !isClause(name)),
+      least,
+    );
+  }
+
+  /** Whether they would be speakers if clauses were names. */
+  areClauses(least: number): boolean {
+    return !this.areSpeakers(least) && this.#areMany([...this.#names], least);
+  }
+
+  #areMany(names: readonly (readonly [name: string, count: number])[], least: number): boolean {
+    const countOf = (named: typeof names): number => named.reduce((sum, [, often]) => sum + often, 0);
+    const count = countOf(names);
+    return (
+      countOf(names.filter(([name, often]) => often > 1 || isInCapitals(name))) >= least ||
+      (count >= 2 && count * 2 >= this.#texts)
+    );
   }
 
   /** `TOM, ANNA and 3 more` */

@@ -11,20 +11,25 @@ const MAX_WORDS = 8;
 /** A line between texts, as in `* * *`, `---` and `###`. */
 const RULE = /^(?:[-=*_~#•·–—⁂]\s*){3,}$|^⁂$/u;
 
-const isDirection = (text: string): boolean =>
-  (DIRECTION.test(text) && text.split(/\s+/).length <= MAX_WORDS) || isNameAlone(text);
+const isDirection = (text: string): boolean => DIRECTION.test(text) && text.split(/\s+/).length <= MAX_WORDS;
 
 export class StageDirections {
   readonly lines = new NamedLines();
+  readonly #isOfNames: boolean;
   #texts = 0;
   #rules = 0;
+
+  /** `isOfNames`: names alone are none, because texts follow them. */
+  constructor(isOfNames = false) {
+    this.#isOfNames = isOfNames;
+  }
 
   /** Takes a line, and says whether it is no text. */
   take(text: string, line: number): boolean {
     const bare = text.trim();
     const isBetween = RULE.test(bare);
     if (isBetween) this.#rules += 1;
-    else if (!isDirection(bare)) {
+    else if (!isDirection(bare) && (this.#isOfNames || !isNameAlone(bare))) {
       this.#texts += 1;
       return false;
     }

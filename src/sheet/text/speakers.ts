@@ -1,5 +1,7 @@
 // Names of speakers and dashes of a dialogue at the start of a line: `TOM: Did you hear that?`, `Speaker 1: No.`, `- Who is it?`.
 
+import { isCalendarWord } from './calendar-words.ts';
+
 /** A name has at most three words; a remark may follow, as in `TOM (whispers): `. */
 const SPEAKER =
   /^\s*(?:\*\*|__)?\[?((?:\p{Lu}|\p{Lo})[\p{L}\p{M}\d.'’-]*(?: [\p{L}\p{M}\d.'’-]+){0,2}(?:\s*\([^()]{1,40}\))?)\]?\s*(?:\*\*|__)?\s*(?::(?:\*\*|__)?(?:\s+|$)|:\s*)(?:\*\*|__)?\s*/u;
@@ -9,15 +11,28 @@ const DASH = /^\s*[-–—‐](?:\s+(?=\S)|(?=[^\s\d\-–—>]))/u;
 
 export type SpokenLine = { readonly voice: string; readonly text: string };
 
-/** The line without its name; undefined if it begins with none. */
+/** The line without its name; undefined if it begins with none. A weekday is no name. */
 export function spokenLine(line: string): SpokenLine | undefined {
   const [start = '', voice] = SPEAKER.exec(line) ?? [];
   const text = line.slice(start.length);
-  return voice === undefined || text === '' ? undefined : { voice, text };
+  return voice === undefined || text === '' || isCalendarWord(voice) ? undefined : { voice, text };
 }
+
+/** Whether a name ends like a clause: `He asked`. `Old man` does so too. */
+export const isClause = (name: string): boolean => /\s\p{Ll}\S*$/u.test(name.replace(/\s*\([^()]*\)$/, ''));
 
 /** Whether the line is a name alone, as in a screenplay. */
 export const isNameAlone = (line: string): boolean => SPEAKER.exec(line)?.[0].length === line.length;
+
+/** `Speaker: Amy` */
+const LABELLED =
+  /^\s*(?:speaker|voice|character|sprecher(?:in)?|stimme|locuteur|voix|personnage|locutor|voz|personaje|voce)\s*:\s*(\p{L}[^\s:]*(?: [^\s:]+){0,2})\s*$/iu;
+
+export const labelledName = (line: string): string | undefined => LABELLED.exec(line)?.[1];
+
+/** The name of a line that has nothing else: `ANNA:`, `Speaker: Amy`. */
+export const aloneName = (line: string): string | undefined =>
+  isNameAlone(line) ? SPEAKER.exec(line)?.[1] : labelledName(line);
 
 /** Whether a name is written in capitals, as scripts have it. */
 export const isInCapitals = (name: string): boolean => /\p{Lu}{2}/u.test(name) && !/\p{Ll}/u.test(name);

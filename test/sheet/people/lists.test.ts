@@ -60,9 +60,29 @@ describe('bullets of a list', () => {
   });
 
   it('are asked about with their number if some lines have none', async () => {
-    const { rows, guesses } = await read('list.txt', '1. a red fox\n2. an owl\na cat\n');
+    const { rows, guesses } = await read('list.txt', '1. a red fox\n2. an owl\n\na cat\n');
     expect(rows).toEqual(['{"prompt":"a red fox"}', '{"prompt":"an owl"}', '{"prompt":"a cat"}']);
     expect(guesses.find((guess) => guess.startsWith('? '))).toContain('2 of 3 lines begin with a bullet');
+  });
+
+  it('begin texts that go on in the next line, unless a heading is above the list', async () => {
+    const wrapped = '1. A red fox\nin snow,\nat night\n2. An owl\n';
+    const { rows, guesses } = await read('list.txt', wrapped);
+    expect(rows).toEqual(['{"prompt":"A red fox in snow, at night"}', '{"prompt":"An owl"}']);
+    expect(guesses).toContain(
+      '? lines 2-3 ("in snow,", "at night") continue the text above and are joined to it; to send them as texts of their own: --tags strip; to send each line as it stands: --tags send (--unquoted prompt)',
+    );
+    const list = { delimiter: 'none', headerRow: 0, columns: ['prompt'], tags: 'strip' } as const;
+    expect(await read('list.txt', wrapped, { ...list, unquoted: 'prompt' })).toEqual({ rows, guesses: [] });
+    const apart = await read('list.txt', wrapped, list);
+    expect(apart.rows.slice(1, 3)).toEqual(['{"prompt":"in snow,"}', '{"prompt":"at night"}']);
+    expect(apart.guesses).toEqual([]);
+    const headed = await read('list.txt', 'Animals\n- fox\n- owl\nPlants\n- oak that\n  grows\n- fir\n');
+    expect(headed.rows).toEqual(
+      ['Animals', 'fox', 'owl', 'Plants', 'oak that grows', 'fir'].map((prompt) =>
+        JSON.stringify({ prompt }),
+      ),
+    );
   });
 
   it('are asked about in a list that flags describe, and in prompts for Midjourney', async () => {

@@ -70,6 +70,63 @@ describe('names of speakers in a script', () => {
   });
 });
 
+describe('a name alone in a line of a script', () => {
+  const ROWS = [
+    '{"text":"Did you hear that?","voice":"Anna"}',
+    '{"text":"No. Go to sleep.","voice":"TOM"}',
+    '{"text":"Rain!","voice":"Anna"}',
+  ];
+
+  it.each([
+    'Anna:\nDid you hear that?\n\nTOM:\nNo.\nGo to sleep.\n\nAnna:\n\nRain!\n',
+    '**Anna**:\nDid you hear that?\nTOM:\n(sighs)\nNo. Go to sleep.\nAnna: Rain!\n',
+    'Speaker: Anna\nDid you hear that?\nSpeaker: TOM\nNo.\nGo to sleep.\nSpeaker: Anna\nRain!\n',
+    'Voice: Anna\nDid you hear that?\n\nVoice: TOM\nNo.\nGo to sleep.\n\nVoice: Anna\nRain!\n',
+  ])('speaks the lines below it, which is asked: %j', async (text) => {
+    const { rows, guesses } = await script('a.txt', text);
+    expect(rows).toEqual(ROWS);
+    const skipRows = text.includes('(sighs)') ? { skipRows: [{ from: 4, to: 4 }] } : {};
+    const list = { delimiter: 'none', headerRow: 0, columns: ['text'], tags: 'voices' } as const;
+    const pasted = await script('a.txt', text, { ...list, unquoted: 'text', ...skipRows });
+    expect(pasted.rows).toEqual(ROWS);
+    expect(questions(pasted.guesses)).toEqual([]);
+    expect(questions(guesses).join()).toContain('--unquoted text');
+  });
+
+  it('is what a speaker who is called so says, where no line is below it', async () => {
+    const { rows } = await script('a.txt', 'Speaker: Yes.\nAnna: Oh.\nSpeaker: No.\nAnna: Oh!\n');
+    expect(rows[0]).toBe('{"text":"Yes.","voice":"Speaker"}');
+  });
+});
+
+describe('words before a colon', () => {
+  it('that end like a clause are sent, which is asked', async () => {
+    const text = 'He asked: where?\nShe said: here.\nHe asked: where is here?\nIt was dark.\n';
+    const { rows, guesses } = await script('a.txt', text);
+    expect(rows).toEqual(
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.stringify({ text: line })),
+    );
+    expect(questions(guesses)).toEqual([
+      '? lines begin with words before a colon, which are sent with the texts: He asked, She said; to make them the column "voice", if they are names: --tags voices (--tags send)',
+    ]);
+    const old = await script('a.txt', text.replaceAll('He asked', 'Old man'), { tags: 'voices' });
+    expect(old.rows[0]).toBe('{"text":"where?","voice":"Old man"}');
+  });
+
+  it.each(['Monday,Tuesday,Monday', 'Montag,Dienstag,Montag', 'Mars,Avril,Mars'])(
+    'that are in a calendar are part of the texts: %s',
+    async (days) => {
+      const lines = days.split(',').map((day, at) => `${day}: We open at ${at}.`);
+      const { rows, guesses } = await script('a.txt', lines.join('\n'), { unique: false });
+      expect(rows).toEqual(lines.map((line) => JSON.stringify({ text: line })));
+      expect(questions(guesses)).toEqual([]);
+    },
+  );
+});
+
 describe('several speakers in subtitles', () => {
   const SRT = `${cue(1, 'ANNA: Hi\nthere.\nTOM: No.')}\n${cue(2, '<i>Rain.</i>')}`;
 
