@@ -19,6 +19,9 @@ export const MAX_ROWS = 10_000;
 
 export const MAX_SIZE_CLASSES = 16;
 
+/** Rows that the reason of a pause names. */
+export const ROWS_NAMED = 10;
+
 /** The service's message about a row; shorter once the state is half full, and for past attempts. */
 export const REASON_BYTES = 300;
 export const SHORT_REASON_BYTES = 60;

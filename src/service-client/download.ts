@@ -2,6 +2,7 @@
 // redirect, or point into a private network. A slow line is allowed; a silent or trickling host is not.
 
 import { errors, request, type Dispatcher } from 'undici';
+import { isRetryable } from '../host/retryable-status.ts';
 import { errorMessage } from '../errors/error.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from './download-faults.ts';
@@ -41,8 +42,6 @@ const SILENCE: Silence = { headersMs: 30_000, idleMs: 60_000 };
 const MIN_PER_SECOND = { alone: 8 << 10, together: 64 << 10, each: 512 };
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Statuses that ask the client to wait and say nothing about the file. */
-const BUSY = new Set([408, 425, 429]);
 
 export function openDownloads(connections: number, silence: Silence = SILENCE): Download {
   const ways = new Map<string, Way>();
@@ -219,7 +218,7 @@ function validatorOf({ headers }: FileAnswer): string | undefined {
 
 function faultOf(status: number, host: string): FileFault | HostFault {
   const reason = `${named(host)} answered ${status}`;
-  if (BUSY.has(status)) return new HostFault(host, reason, ONE_TRY);
+  if (isRetryable(status)) return new HostFault(host, reason, ONE_TRY);
   return status >= 400 && status < 500
     ? new FileFault(reason, FEW_TRIES)
     : new HostFault(host, reason, FEW_TRIES);

@@ -1,5 +1,6 @@
 // Maps columns to inputs and types. Computed once, before the first row is read, so each header error is reported once.
 
+import { isJson } from './formats.ts';
 import { columnsIn, templateIn, templateText, namesInTemplates } from './templates.ts';
 import { correctionOf, hintAmong, list, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
@@ -200,8 +201,7 @@ function rolesOf(
 /** The column of JSON whose part another column is: `voice` of `voice.name`. */
 function objectOf(names: readonly string[], part: number, { format }: SheetOptions): string | undefined {
   const object = names[part]?.replace(/\.[^.]*$/, '');
-  const isJson = format === 'json' || format === 'jsonl';
-  return isJson && object !== names[part] ? names.find((name) => name === object) : undefined;
+  return isJson(format) && object !== names[part] ? names.find((name) => name === object) : undefined;
 }
 
 type Mapped = Giver & { readonly from: { readonly column: number } };

@@ -32,5 +32,8 @@ export const isWorkbook = (format: SheetFormat): boolean => format === 'xlsx' ||
 export const isTrade = (format: SheetFormat): boolean =>
   ['a1111', 'midjourney', 'subtitles'].includes(format);
 
+/** Whether each row is an object or a list of values. */
+export const isJson = (format: SheetFormat | undefined): boolean => format === 'json' || format === 'jsonl';
+
 /** Whether delimiters and quotes separate the cells. */
 export const isDelimited = (format: SheetFormat): boolean => format === 'csv' || format === 'tsv';

@@ -1,7 +1,7 @@
 // Reads a sheet of any format as columns and records. It opens the sheet twice: for the columns, then for the rows.
 
 import { problem } from '../errors/error.ts';
-import { isTrade, isWorkbook } from './formats.ts';
+import { isJson, isTrade, isWorkbook } from './formats.ts';
 import { csvColumns, csvRecords } from './csv/csv.ts';
 import { jsonColumns, jsonRecords } from './json/json.ts';
 import { expandedRows, isExpanded, ownWidth, withAdded, whereOf } from './grid/expanded-rows.ts';
@@ -11,8 +11,6 @@ import type { SheetSource, SheetOptions } from './sheet-source.ts';
 import { workbookColumns, workbookRecords } from './xlsx/unpacked-sheet.ts';
 import { fingerprint, KeyTable } from './row-keys.ts';
 import { tradeColumns, tradeRecords } from './trade/text-records.ts';
-
-const isJson = ({ format }: SheetOptions): boolean => format === 'json' || format === 'jsonl';
 
 export async function columnsOf(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
   // Filtered rows may have other members than the first rows.
@@ -25,7 +23,7 @@ export async function columnsOf(source: SheetSource, options: SheetOptions): Pro
 export function sheetColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
   if (isWorkbook(options.format)) return workbookColumns(source, options);
   if (isTrade(options.format)) return tradeColumns(source, options);
-  return isJson(options) ? jsonColumns(source, options) : csvColumns(source, options);
+  return isJson(options.format) ? jsonColumns(source, options) : csvColumns(source, options);
 }
 
 /** The first `limit` rows. An unreadable row carries its fault. */
@@ -64,7 +62,7 @@ function expandedOf(
 function allRecords(source: SheetSource, options: SheetOptions, columns: readonly string[]) {
   if (isWorkbook(options.format)) return workbookRecords(source, options, columns.length);
   if (isTrade(options.format)) return tradeRecords(source, options, columns);
-  return isJson(options) ? jsonRecords(source, options, columns) : csvRecords(source, options, columns);
+  return isJson(options.format) ? jsonRecords(source, options, columns) : csvRecords(source, options, columns);
 }
 
 /**

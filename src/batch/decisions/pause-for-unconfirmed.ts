@@ -1,11 +1,10 @@
+import { ROWS_NAMED } from '../bounds.ts';
 import { isStuck, stuckFrom } from '../on-event/list-read.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import { slotsAllowed } from '../sending-limits/adaptive-cap.ts';
 import { hasUnsent, type State, unconfirmedRows } from '../state/state.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
 import { grant, nextAttemptAt } from './send.ts';
-
-const ROWS_NAMED = 10;
 
 /**
  * R12: pauses the batch if unconfirmed attempts hold too many slots: if no run list resolves them, they must not use up

@@ -89,6 +89,7 @@ function applyResult(
     return endRow(state, row, { outcome: 'cancelled', reason: result.reason });
   state.ledger = enterPost(state.ledger, result.result);
   const reason = clipped(result.reason ?? '', REASON_BYTES);
+  const waitMs = hasAccepted ? (result.retryAfterMs ?? HOLD_BASE_MS) : 0;
   switch (result.result) {
     case 'rejected':
       unpause(state, 'blocked', 'unreachable');
@@ -97,9 +98,9 @@ function applyResult(
       pause(state, 'blocked', reason);
       return sendAgain(state, row, 0, 'blocked');
     case 'throttled':
-      return sendAgain(state, row, hasAccepted ? (result.retryAfterMs ?? HOLD_BASE_MS) : 0, 'throttled');
+      return sendAgain(state, row, waitMs, 'throttled');
     case 'not-sent':
-      return sendAgain(state, row, hasAccepted ? (result.retryAfterMs ?? HOLD_BASE_MS) : 0, row.turnedAway);
+      return sendAgain(state, row, waitMs, row.turnedAway);
     case 'unconfirmed':
       return markUnconfirmed(state, row, group, clipped(reason, reasonBytes(state)));
   }

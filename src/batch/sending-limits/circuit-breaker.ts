@@ -9,7 +9,7 @@
 // `unclear`, one attempt at a time is let through as a probe. A run that is accepted closes the circuit, and ends these
 // pauses; so does a run that a webhook or a list shows.
 
-import { REASON_BYTES } from '../bounds.ts';
+import { REASON_BYTES, ROWS_NAMED } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';
 import { plural } from '../../options/number-text.ts';
 import type { NotAccepted } from '../events.ts';
@@ -39,7 +39,6 @@ export const UNCLEAR_AFTER_MS = 60_000;
 
 /** How many times in succession a row may be sent and proved absent. */
 export const MAX_ABSENCES = 3;
-const ROWS_NAMED = 10;
 
 export function circuitBreaker({ consecutiveFailures, holdUntil, groups }: State): Allowance {
   if (consecutiveFailures < CIRCUIT_OPENS_AFTER) return { at: holdUntil, most: Number.POSITIVE_INFINITY };

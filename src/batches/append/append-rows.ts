@@ -6,6 +6,7 @@
 //   layout/<mark>/queue/…                  the places of the new rows and of the changed rows
 //   passes/<n>.json                        names both; created once
 
+import { isJson } from '../../sheet/formats.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import { stayingOf } from '../../options/table.ts';
 import { randomBytes } from 'node:crypto';
@@ -172,9 +173,10 @@ function columnsBeyond({ batch, copy, isSavedAgain = false }: AppendParams, colu
   const has = ownColumns(batch.file.sheet.columns).filter(isNamed);
   const named = ownColumns(columns).filter(isNamed);
   // A member that no row of a JSON sheet has is empty in all of them.
-  const isJson = copy.format === 'json' || copy.format === 'jsonl';
   const ignored = isSavedAgain ? batch.file.sheet.options.drop : [];
-  const missing = isJson ? [] : has.filter((name) => !named.includes(name) && !ignored.includes(name));
+  const missing = isJson(copy.format)
+    ? []
+    : has.filter((name) => !named.includes(name) && !ignored.includes(name));
   const otherColumns = named.filter((name) => !has.includes(name));
   if (missing.length === 0 && (isSavedAgain || otherColumns.length === 0)) return otherColumns;
   const near = nearest(otherColumns[0] ?? '', missing);

@@ -2,6 +2,7 @@
 
 import { createHmac } from 'node:crypto';
 import { request } from 'undici';
+import { isRetryable } from '../../host/retryable-status.ts';
 import { FileFault } from '../../service-client/download-faults.ts';
 import { guardFor } from '../../service-client/networks.ts';
 import { openFileTransport, openTransport } from '../../service-client/transport.ts';
@@ -31,9 +32,6 @@ const PLAIN = { mrkdwn: false, parse: 'none', link_names: false, unfurl_links: f
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Statuses that ask for another try. */
-const BUSY = new Set([408, 425, 429]);
-
 type Posted = {
   readonly text: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -60,7 +58,7 @@ export async function post(url: string, { text, headers, signal, within }: Poste
     await body.dump();
     if (statusCode >= 200 && statusCode < 300) return;
     const reason = `the receiver answered ${statusCode}`;
-    throw statusCode >= 500 || BUSY.has(statusCode) ? undelivered(reason) : undeliverable(reason);
+    throw statusCode >= 500 || isRetryable(statusCode) ? undelivered(reason) : undeliverable(reason);
   } catch (error) {
     throw error instanceof FileFault ? undeliverable(error.message) : error;
   } finally {

@@ -5,7 +5,7 @@ import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { or, said, type Settled, type Guess, type GuessOptions, plainName } from './guess.ts';
 import { withoutChoices } from '../csv/csv.ts';
 import { flagsOf } from '../../options/written-options.ts';
-import { isWorkbook, type SheetFormat } from '../formats.ts';
+import { isJson, isWorkbook, type SheetFormat } from '../formats.ts';
 import { firstOf } from '../sheet-record.ts';
 import { isSkipped, type SheetSource, type SheetOptions } from '../sheet-source.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
@@ -34,8 +34,7 @@ export async function settleReading(
   inputs: readonly string[] | undefined,
   listed?: string,
 ): Promise<Settled> {
-  if (userOptions.format === 'json' || userOptions.format === 'jsonl')
-    return { options: userOptions, guesses: [] };
+  if (isJson(userOptions.format)) return { options: userOptions, guesses: [] };
   const trade = TRADE[userOptions.format];
   if (userOptions.format === 'midjourney' && !isDrawn(inputs)) {
     const format = /\.tsv$/i.test(source.name) ? 'tsv' : 'csv';

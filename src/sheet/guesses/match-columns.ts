@@ -1,5 +1,6 @@
 // Guesses the meaning of columns from their names and first cells. Columns that an option names are not guessed.
 
+import { isJson } from '../formats.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import type { SheetOptions } from '../sheet-source.ts';
@@ -209,7 +210,7 @@ function refuseValues(
 ): void {
   const names = columns.map(({ name }) => name);
   const value = valueAmong(names);
-  if (value === undefined || headerRow !== undefined || format === 'json' || format === 'jsonl') return;
+  if (value === undefined || headerRow !== undefined || isJson(format)) return;
   const inputs = new Map(
     Object.entries(likely).flatMap(([input, column]) =>
       typeof column === 'string' ? [[names.indexOf(column), input] as const] : [],

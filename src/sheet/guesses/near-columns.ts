@@ -2,6 +2,7 @@
 // beginnings of their words; in a sheet that was made for the deployment, numbers and texts also by their cells, and counts, which
 // may say how often a row runs; and further versions of a prompt. The other columns of an export are data: they are shown.
 
+import { isJson } from '../formats.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
 import { isLetter } from '../header.ts';
@@ -48,7 +49,7 @@ export function nearColumns({
   cellsOf,
 }: NearFacts): readonly Guess[] {
   // Programs write members that no input takes.
-  if (options.format === 'json' || options.format === 'jsonl') return [];
+  if (isJson(options.format)) return [];
   const names = keysIn(columns, true);
   const isMade = isMadeFor({ columns, fed, options, valuesOf }, names);
   return columns.flatMap((column): readonly Guess[] => {

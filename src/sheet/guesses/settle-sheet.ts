@@ -1,5 +1,6 @@
 // Turns guesses about a sheet into options, so that later readers guess nothing.
 
+import { isJson } from '../formats.ts';
 import { list, problem, RunsheetError } from '../../errors/error.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { mapColumns } from '../column-mapping.ts';
@@ -61,8 +62,7 @@ export async function settleSheet(
   inputTypes: readonly InputType[] | undefined,
   { refusesOddRows = false }: Settling = {},
 ): Promise<SettledSheet> {
-  if (userOptions.format === 'json' || userOptions.format === 'jsonl')
-    return settleObjects(source, userOptions, inputTypes);
+  if (isJson(userOptions.format)) return settleObjects(source, userOptions, inputTypes);
   const inputs = inputTypes?.flatMap(({ name, fields = [] }) => [name, ...fields]);
   const reads = await settleReading(source, userOptions, inputs, listInput(inputTypes));
   if (inputTypes !== undefined) {

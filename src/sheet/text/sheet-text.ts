@@ -1,5 +1,6 @@
 // Reads the text of a sheet in pieces and in lines: chooses the decoder, and recognises bytes in another encoding (E102).
 
+import { isJson } from '../formats.ts';
 import { problem, type RunsheetError, type Correction, type SheetPlace } from '../../errors/error.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { TextDecoder } from 'node:util';
@@ -127,7 +128,7 @@ function decoderOf({ encoding }: Writing, fatal = true): TextDecoder {
 
 /** The cursor's place. Only JSON counts characters as columns. */
 function placeOf(file: string, { format }: Writing, cursor: Cursor): SheetPlace {
-  const countsCharacters = format === 'json' || format === 'jsonl';
+  const countsCharacters = isJson(format);
   return { file, line: cursor.line, ...(countsCharacters ? { column: cursor.column } : {}) };
 }
 

@@ -2,6 +2,7 @@
 
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { isRetryable } from '../../../../host/retryable-status.ts';
 import { errorMessage } from '../../../../errors/error.ts';
 import { mediaTypeOf } from '../../../../host/media-types.ts';
 import { openDownloads } from '../../../../service-client/download.ts';
@@ -78,12 +79,9 @@ export function submittedOf(
   return { kind: 'unclear', reason };
 }
 
-/** Too slow, too early, too many. */
-const OF_THE_MOMENT: ReadonlySet<number> = new Set([408, 425, 429]);
-
 /** Whether this answer to the read of a result says nothing about the run, so that another read may succeed. */
 export const isReadLater = (status: number): boolean =>
-  (status < 400 && status !== 200) || status >= 500 || OF_THE_MOMENT.has(status) || OF_A_PERSON.has(status);
+  (status < 400 && status !== 200) || status >= 500 || isRetryable(status) || OF_A_PERSON.has(status);
 
 const problemSchema = z
   .looseObject({
