@@ -370,12 +370,28 @@ export const GUESSES: readonly Guessed[] = [
     inputs: ['voice'],
   },
   {
-    found: 'indented lines of a list',
+    found: 'indented lines of a list, and those directly below a number, a bullet or the name of a speaker',
     means: 'they continue the text above; `--tags send` keeps each line',
     does: 'asked',
     flag: '--unquoted',
-    sheet: 'a fox\n  in snow\nan owl\n',
+    sheet: '1. a fox\nin snow\n2. an owl\n  at night\n',
     file: 'a.txt',
+  },
+  {
+    found: 'clauses before a colon, such as `He asked: `, for a deployment that speaks',
+    means: 'a part of the text; `--tags voices` makes them the column `voice`',
+    does: 'asked',
+    flag: '--tags',
+    sheet: 'He asked: where?\nShe said: here.\n',
+    file: 'a.txt',
+    inputs: ['voice'],
+  },
+  {
+    found: 'names of fields below titles, as in templates of marketplaces',
+    means: 'the header; `--header-row 2 --skip-rows 3` takes the titles',
+    does: 'asked',
+    flag: '--header-row',
+    sheet: 'Version=1,x\nSKU,Text\nitem_sku,prompt\n1,a fox\n2,an owl\n',
   },
   {
     found:

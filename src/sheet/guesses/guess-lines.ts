@@ -160,9 +160,7 @@ function furtherGuess(
   if (further.count === 0 || column === undefined || isStated) return NOTHING;
   const text = `${further.text} ${further.count === 1 ? 'continues' : 'continue'} the text above and ${further.count === 1 ? 'is' : 'are'} joined to it`;
   const separate = [
-    ...(areIndented || marks === undefined
-      ? []
-      : [or('to send them as texts of their own', { tags: marks })]),
+    ...(marks === 'strip' && !areIndented ? [or('to send them as texts of their own', { tags: marks })] : []),
     or('to send each line as it stands', { tags: 'send' }),
   ];
   return {
