@@ -5,7 +5,7 @@ import { BATCH_ENTRIES } from './batch-codes.ts';
 import { didYouMean, entry, EXIT, list, sentences, textFromThrower, type ErrorEntry } from './entry.ts';
 import { shellWord } from './outside-text.ts';
 import { SHEET_ENTRIES } from './sheet-codes.ts';
-import { unusableText, type UnusableServer } from './server-hints.ts';
+import { unusableText, type ServerHintFacts } from './server-hints.ts';
 
 const { usage, notAuthenticated, inputRefused, unreachable } = EXIT;
 
@@ -187,7 +187,7 @@ export const errorTable = {
     `--token-file ${f.file} ${f.why}`,
     f.hint ?? 'write one key per line: <key>, or <owner>:<key>',
   ]),
-  E614: entry<{ url: string; reason: string; why?: UnusableServer }>(unreachable, unusableText),
+  E614: entry<ServerHintFacts>(unreachable, unusableText),
   E615: entry<{ path: string; says: readonly string[] }>(usage, (f) => [
     `${f.path} is not trusted as it is now. It says: ${list(f.says, '; ')}`,
     `its author chooses where your rows go, and with which key. If you trust it: runsheet trust ${shellWord(f.path)}`,

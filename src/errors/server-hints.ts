@@ -12,7 +12,13 @@ export type UnusableServer =
   | 'vendor'
   | 'vendor-key';
 
-type ServerHintFacts = { readonly url: string; readonly reason: string; readonly why?: UnusableServer };
+export type ServerHintFacts = {
+  readonly url: string;
+  readonly reason: string;
+  readonly why?: UnusableServer;
+  /** The variable that has the key of a vendor. */
+  readonly variable?: string;
+};
 
 const otherScheme = (url: string): string =>
   url.startsWith('https:') ? url.replace('https:', 'http:') : url.replace('http:', 'https:');
@@ -45,9 +51,9 @@ const TEXTS: Readonly<
     `give it as one, with the file of its key if it wants one: --comfy-api ${shellWord(url)} --comfy-api-key-file key.txt`,
   ],
   vendor: ({ url, reason }) => [`${url} does not answer: ${reason}`, 'repeat the command later'],
-  'vendor-key': ({ url, reason }) => [
+  'vendor-key': ({ url, reason, variable }) => [
     `${url} refuses the key: ${reason}`,
-    'write the key alone into a file, and add: --key-file key.txt',
+    `copy a key from your account there: write it alone into a file, and add: --key-file key.txt${variable === undefined ? '' : `; or set ${variable}`}`,
   ],
 };
 

@@ -181,15 +181,7 @@ function withVendors(
   const vendors = [...new Set(models.map(({ vendor }) => vendor))];
   const accounts = vendors.map((vendor) => {
     const keyFile = models.find((model) => model.vendor === vendor && model.keyFile !== undefined)?.keyFile;
-    const { url, variable } = VENDOR_FACTS[vendor];
-    const key = environment[variable];
-    if (keyFile === undefined && !key)
-      throw problem('E602', {
-        what: `${vendor} needs your key`,
-        hint: `write it into a file and add: --key-file key.txt; or set ${variable}`,
-      });
-    const address = environment[`RUNSHEET_${vendor.toUpperCase()}_URL`] || url;
-    return { url: address, kind: vendor, ...(keyFile === undefined ? { key } : { headersFile: keyFile }) };
+    return vendorAccount(vendor, keyFile, environment);
   });
   const named = models.map(({ vendor, model, workflow, inputsFile, runTimeoutSeconds, price, ...more }) => ({
     vendor,
@@ -201,6 +193,23 @@ function withVendors(
     ...(price && { price: { per: price.per, nano: Math.round(price.usd * NANO) } }),
   }));
   return { ...request, servers: [...request.servers, ...accounts], models: named };
+}
+
+/** Throws E602 without a key. */
+export function vendorAccount(
+  vendor: Vendor,
+  keyFile: string | undefined,
+  environment: Config['environment'],
+) {
+  const { url, variable } = VENDOR_FACTS[vendor];
+  const key = environment[variable];
+  if (keyFile === undefined && !key)
+    throw problem('E602', {
+      what: `${vendor} needs your key`,
+      hint: `write it into a file and add: --key-file key.txt; or set ${variable}`,
+    });
+  const address = environment[`RUNSHEET_${vendor.toUpperCase()}_URL`] || url;
+  return { url: address, kind: vendor, ...(keyFile === undefined ? { key } : { headersFile: keyFile }) };
 }
 
 const NANO = 1e9;

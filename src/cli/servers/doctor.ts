@@ -29,6 +29,7 @@ import { refuseOtherApi } from '../../batches/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { gpusOf } from '../flags/gpu-flags.ts';
 import type { GivenGpus } from '../../library/own-gpus.ts';
+import { VENDOR_FACTS, VENDORS } from '../../options/server-kind.ts';
 import { checkSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { clusterFindings, finding, type Finding } from './cluster-checks.ts';
@@ -49,6 +50,7 @@ export default async function doctor(this: Context, flags: FlagsOf<typeof doctor
     ['webhooks', async () => webhookText(config)],
     ['folders', () => foldersText(config)],
     ...gpuChecks(gpusOf(flags)),
+    ...vendorChecks(gpusOf(flags), config),
   ];
   const findings: Finding[] = [];
   for (const [part, check] of checks) findings.push(await finding(part, check));
@@ -88,6 +90,26 @@ const gpuChecks = ({ servers, workflows }: GivenGpus) =>
         },
       ] as const,
   );
+
+/** Asks each vendor whose key is set, or whose model the flags name. A request is answered within ten seconds, or has failed. */
+const vendorChecks = ({ models = [] }: GivenGpus, { environment }: Config) =>
+  VENDORS.flatMap((vendor) => {
+    const { model, keyFile } = models.find((entry) => entry.vendor === vendor) ?? {};
+    const { variable } = VENDOR_FACTS[vendor];
+    if (model === undefined && !environment[variable]) return [];
+    const check = async (): Promise<string> => {
+      const { vendorAccount } = await import('../../library/own-gpus.ts');
+      const { assertVendorAnswers } = await import('../../run-service/server.ts');
+      const account = vendorAccount(vendor, keyFile, environment);
+      await assertVendorAnswers(account, model);
+      const own = `key ${lastFour(environment[variable] ?? '')} from ${variable}`;
+      const text = `${account.url}, ${keyFile === undefined ? own : `key from ${keyFile}`}`;
+      if (vendor === 'runpod' && model === undefined)
+        return `${text}; only an endpoint shows whether it is accepted: name one with --model`;
+      return `${text} is accepted${model === undefined ? '' : `; it has ${model}`}`;
+    };
+    return [[vendor, check] as const];
+  });
 
 /** Without a run service, only a rehearsal is possible. */
 function nextOf({ apiUrl }: Config, findings: readonly Finding[], same: string): Next {

@@ -1,10 +1,13 @@
-// Reports what a GPU server is and what a workflow lacks there, without sending it a run.
+// Reports what a GPU server is and what a workflow lacks there, and whether a vendor accepts a key, without sending a run.
 
 import { errorMessage } from '../../../errors/error.ts';
+import type { Vendor } from '../../../options/server-kind.ts';
 import { openServer, type GivenServer } from './server-address.ts';
 import { Unreachable } from './backend.ts';
 import { classesAt } from './able-servers.ts';
-import { faultsOf } from './workflow.ts';
+import { unusableVendor } from './unusable-server.ts';
+import { modelTask } from './vendors/model-task.ts';
+import { faultsOf, RUN_TIMEOUT_SECONDS } from './workflow.ts';
 import { readGraph, type GivenText } from './workflow-text.ts';
 
 export type ServerReport = {
@@ -34,6 +37,23 @@ export async function serverReport(
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
     return { url, faults: [errorMessage(error)] };
+  } finally {
+    await backend.close();
+  }
+}
+
+/** Asks a vendor about the key, and about a model if one is named; buys nothing. Throws E614, or E602 without such a model. */
+export async function assertVendorAnswers(
+  server: GivenServer & { readonly kind: Vendor },
+  model: string | undefined,
+): Promise<void> {
+  const { url, backend } = openServer(server);
+  try {
+    await backend.describe();
+    const task = { vendor: server.kind, name: server.kind, runTimeoutSeconds: RUN_TIMEOUT_SECONDS };
+    if (model !== undefined) await modelTask({ ...task, model }, [backend], []);
+  } catch (error) {
+    throw error instanceof Unreachable ? unusableVendor(url, server.kind, error) : error;
   } finally {
     await backend.close();
   }

@@ -1,11 +1,12 @@
 // A model at a vendor, as a task of the run service.
 
-import { errorMessage, list, problem } from '../../../../errors/error.ts';
+import { list, problem } from '../../../../errors/error.ts';
 import { uuidOf } from '../../../identity.ts';
 import { WORKFLOW_VENDORS } from '../../../../options/server-kind.ts';
 import { Unreachable, type Backend, type DescribedModel } from '../backend.ts';
 import { describedInputs } from '../described-inputs.ts';
 import type { GivenModel, GivenWorkflow } from '../given-gpus.ts';
+import { unusableVendor } from '../unusable-server.ts';
 import type { InputsTask, Task } from '../task.ts';
 import { workflowOf } from '../workflow.ts';
 import { readGraph } from '../workflow-text.ts';
@@ -31,7 +32,7 @@ export async function modelTask(
       });
     const before = earlierTask({ vendor, model: name, workflow }, tasks);
     if (before !== undefined) return { model: before.model, inputs: before.inputs };
-    throw problem('E614', { url: vendor, reason: errorMessage(error), why: 'vendor' });
+    throw unusableVendor(vendor, vendor, error);
   });
   const { model = name } = described ?? {};
   const price = stated ?? (backend?.tellsCost === true ? ({ per: 'told' } as const) : undefined);
