@@ -3,14 +3,31 @@
 export const VENDORS = ['replicate', 'router', 'runpod', 'fal'] as const;
 export type Vendor = (typeof VENDORS)[number];
 
-/** The address of each vendor, the variable that its own programs read the key from, and the scheme of the key's header. */
-export const VENDOR_FACTS: Readonly<
-  Record<Vendor, { readonly url: string; readonly variable: string; readonly scheme: 'Bearer' | 'Key' }>
-> = {
-  replicate: { url: 'https://api.replicate.com', variable: 'REPLICATE_API_TOKEN', scheme: 'Bearer' },
-  router: { url: 'https://api.comfy.org', variable: 'COMFY_API_KEY', scheme: 'Bearer' },
-  runpod: { url: 'https://api.runpod.ai', variable: 'RUNPOD_API_KEY', scheme: 'Bearer' },
-  fal: { url: 'https://queue.fal.run', variable: 'FAL_KEY', scheme: 'Key' },
+type VendorFacts = {
+  readonly url: string;
+  /** The variable that its own programs read the key from. */
+  readonly variable: string;
+  /** The scheme of the key's header. */
+  readonly scheme: 'Bearer' | 'Key';
+  /** How long it keeps files. */
+  readonly keeps?: string;
+};
+
+export const VENDOR_FACTS: Readonly<Record<Vendor, VendorFacts>> = {
+  replicate: {
+    url: 'https://api.replicate.com',
+    variable: 'REPLICATE_API_TOKEN',
+    scheme: 'Bearer',
+    keeps: 'an hour',
+  },
+  router: { url: 'https://api.comfy.org', variable: 'COMFY_API_KEY', scheme: 'Bearer', keeps: 'about a day' },
+  runpod: {
+    url: 'https://api.runpod.ai',
+    variable: 'RUNPOD_API_KEY',
+    scheme: 'Bearer',
+    keeps: 'half an hour',
+  },
+  fal: { url: 'https://queue.fal.run', variable: 'FAL_KEY', scheme: 'Key', keeps: '30 days' },
 };
 
 /** The vendors that reveal a run whose answer was lost at a public address only. */

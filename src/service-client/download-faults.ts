@@ -17,6 +17,13 @@ class Fault extends Error {
 /** A fault of the file or of its run: gone, refused or too large. */
 export class FileFault extends Fault {
   override readonly name = 'FileFault';
+  /** Whether the host does not have the file. */
+  readonly isAbsent: boolean;
+
+  constructor(reason: string, tries: number, isAbsent = false) {
+    super(reason, tries);
+    this.isAbsent = isAbsent;
+  }
 }
 
 /** A run that succeeded without output. The fault lies in the run, not in a host. */

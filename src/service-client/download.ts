@@ -220,7 +220,7 @@ function faultOf(status: number, host: string): FileFault | HostFault {
   const reason = `${named(host)} answered ${status}`;
   if (isRetryable(status)) return new HostFault(host, reason, ONE_TRY);
   return status >= 400 && status < 500
-    ? new FileFault(reason, FEW_TRIES)
+    ? new FileFault(reason, FEW_TRIES, status === 404 || status === 410)
     : new HostFault(host, reason, FEW_TRIES);
 }
 

@@ -142,6 +142,15 @@ describe.each(CASES)('$vendor', ({ vendor, open, lost, describesNothing }) => {
     expect(await own.log(id)).toContain('CUDA out of memory');
   });
 
+  it('fails a run that the vendor refuses, with the name of the wrong input', async () => {
+    const { standIn, own } = await driven({ vendor, open });
+    standIn.refuseNext(1);
+    const id = await own.queue({ prompt: 'fox', seed: 7 });
+    expect(outcomeOf(await own.until(id))).toBe('failed');
+    expect(await own.log(id)).toContain('prompt: The input is not allowed.');
+    expect([standIn.posts(), standIn.executions().length]).toEqual([1, 0]);
+  });
+
   it('cancels a run at the vendor', async () => {
     const { standIn, own } = await driven({ vendor, open });
     standIn.setDuration(60_000);

@@ -70,3 +70,22 @@ it.each(['fal', 'router'] as const)('%s: a result that is deleted is a failure',
   standIn.readNext(RESULT[vendor], [{ status: 404, body: { detail: 'Request not found' } }]);
   expect((await own.until(await own.queue({ prompt: 'fox', seed: 1 }))).status).toBe('failed');
 });
+
+it.each([
+  ['replicate', 'an hour'],
+  ['fal', '30 days'],
+] as const)(
+  '%s: a file that is not there three times is gone, and the reason says how long one is kept',
+  async (vendor, time) => {
+    const { standIn, own } = await driven(vendor);
+    standIn.readNext(/^\/files\//, [{ status: 404 }, { status: 410 }]);
+    expect((await own.until(await own.queue({ prompt: 'fox', seed: 1 }))).status).toBe('success');
+    standIn.readNext(/^\/files\//, [{ status: 404 }, { status: 404 }, { status: 404 }]);
+    const id = await own.queue({ prompt: 'fox', seed: 2 });
+    expect((await own.until(id)).status).toBe('failed');
+    expect(await own.log(id)).toMatch(
+      new RegExp(`its file is not at .* any more: ${vendor} keeps files for ${time}: .* answered 404`),
+    );
+    expect(standIn.executions()).toHaveLength(2);
+  },
+);

@@ -320,7 +320,10 @@ export abstract class Vendor implements VendorStandIn {
     const loss = isCreate ? this.#losses.shift() : undefined;
     const isRefused = isCreate && this.#refusals > 0;
     if (isRefused) this.#refusals -= 1;
-    const refused = { status: 422, body: { detail: 'The input is not allowed.' } };
+    const refused = {
+      status: 422,
+      body: { detail: [{ loc: ['body', 'prompt'], msg: 'The input is not allowed.' }] },
+    };
     const read = incoming.method === 'GET' ? this.#reads.find(({ path }) => path.test(pathname)) : undefined;
     if (read !== undefined) this.#reads.splice(this.#reads.indexOf(read), 1);
     const taken = async () => (isRefused ? refused : (read?.answer ?? this.answer(request)));

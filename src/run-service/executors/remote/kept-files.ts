@@ -9,7 +9,9 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OutputFile } from '../executor.ts';
 import type { StoredFile, StoredOutput, AssignedRun } from './assigned-run.ts';
+import { isVendor, VENDOR_FACTS } from '../../../options/server-kind.ts';
 import type { Backend, FileRef, MadeOutput } from './backend.ts';
+import { FileFault } from '../../../service-client/download-faults.ts';
 import { FileGone, type ServerDeps } from './server-deps.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../../../errors/error.ts';
@@ -61,11 +63,11 @@ export class KeptFiles {
     mkdirSync(join(this.#folder, day, runId), { recursive: true, mode: 0o700 });
     if (ref.path !== undefined) {
       const bytes = await linkFile(ref.path, target);
-      if (bytes === undefined) throw deleted(ref);
+      if (bytes === undefined) throw deleted(ref, backend);
       return { filename, path, type: typeOf(extension), bytes };
     }
     const content = await backend.file(ref);
-    if (content === undefined) throw deleted(ref);
+    if (content === undefined) throw deleted(ref, backend);
     let bytes = 0;
     const count = (more: number): void => {
       bytes += more;
@@ -117,8 +119,14 @@ export class KeptFiles {
   }
 }
 
-const deleted = ({ filename }: FileRef): FileGone =>
-  new FileGone(`the file ${filename} was deleted before it was copied`);
+const deleted = ({ filename }: FileRef, backend: Backend): FileGone =>
+  new FileGone(`the file ${filename} was deleted before it was copied${keepsOf(backend)}`);
+
+/** How long a vendor keeps files. */
+function keepsOf({ kind }: Backend): string {
+  const time = isVendor(kind) ? VENDOR_FACTS[kind].keeps : undefined;
+  return time === undefined ? '' : `: ${kind} keeps files for ${time}`;
+}
 
 /** A letter may take four of the 255 bytes of a name in UTF-8. */
 const MAX_NAME = 60;
@@ -147,6 +155,8 @@ const typeOf = (extension: string): string =>
  * While the server is away, no attempt counts.
  */
 export const MAX_ATTEMPTS = 10;
+/** The same for a file that its host does not have; a file that was made just now may need a moment to appear. */
+const ABSENT_ATTEMPTS = 3;
 /** The longest wait, as a multiple of the first one. */
 const SLOWEST = 64;
 export const waitMsAfter = (failures: number, everyMs: number): number =>
@@ -172,6 +182,8 @@ export async function storedOutputs(
       failures = server.away === undefined ? failures + 1 : 1;
       const { name } = server;
       const reason = errorMessage(error);
+      if (error instanceof FileFault && error.isAbsent && failures >= ABSENT_ATTEMPTS)
+        return new Error(`its file is not at ${name} any more${keepsOf(server.backend)}: ${reason}`);
       if (failures >= MAX_ATTEMPTS)
         return new Error(`its files could not be copied from ${name} in ${failures} attempts: ${reason}`);
       assigned.work = { ...assigned.work, liveStatus: `its files cannot be copied from ${name}: ${reason}` };

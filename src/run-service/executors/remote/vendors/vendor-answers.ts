@@ -83,24 +83,52 @@ export function submittedOf(
 export const isReadLater = (status: number): boolean =>
   (status < 400 && status !== 200) || status >= 500 || isRetryable(status) || OF_A_PERSON.has(status);
 
-const problemSchema = z
-  .looseObject({
-    detail: z.union([z.string(), z.array(z.looseObject({ msg: z.string() }))]),
-    error: z.union([z.string(), z.looseObject({ message: z.string() })]),
-    message: z.string(),
-    title: z.string(),
-  })
-  .partial();
+const word = z.string().optional().catch(undefined);
+const faultSchema = z.looseObject({
+  msg: word,
+  message: word,
+  description: word,
+  /** The path of the wrong input, as FastAPI writes it. */
+  loc: z
+    .array(z.union([z.string(), z.number()]))
+    .optional()
+    .catch(undefined),
+  field: word,
+  param: word,
+});
+const faultsSchema = z.array(faultSchema).min(1).optional().catch(undefined);
+const problemSchema = faultSchema.extend({
+  detail: z.union([z.string(), faultsSchema]).optional().catch(undefined),
+  errors: faultsSchema,
+  invalid_fields: faultsSchema,
+  error: z.union([z.string(), faultSchema]).optional().catch(undefined),
+  title: word,
+});
 
-/** The words of a refusal, in any of the shapes that vendors use. */
+/** The words of one fault, behind the name of the input that has it. */
+function faultText({
+  description,
+  message = description,
+  msg = message,
+  loc = [],
+  param,
+  field = param ?? loc.filter((part) => part !== 'body').join('.'),
+}: z.output<typeof faultSchema>): string | undefined {
+  return msg === undefined || field === '' ? msg : `${field}: ${msg}`;
+}
+
+/** The words of a refusal, in any of the shapes that vendors use, with the names of wrong inputs. */
 export function vendorReason({ status, text }: ServerAnswer): string {
-  const { data = {} } = problemSchema.safeParse(jsonIn(text));
-  const { detail, error, message, title } = data;
+  const { data } = problemSchema.safeParse(jsonIn(text));
+  if (data === undefined) return `answered ${status}: ${shown(text)}`;
+  const { detail, error, title, invalid_fields: invalid, errors = invalid } = data;
+  const faults = Array.isArray(detail) ? detail : (errors ?? []);
   const words =
-    (Array.isArray(detail) ? detail.map(({ msg }) => msg).join('; ') : detail) ??
-    (typeof error === 'object' ? error.message : error) ??
-    message ??
-    title ??
+    faults.flatMap((fault) => faultText(fault) ?? []).join('; ') ||
+    (typeof detail === 'string' ? detail : undefined) ||
+    (typeof error === 'object' ? faultText(error) : error) ||
+    faultText(data) ||
+    title ||
     text;
   return `answered ${status}: ${shown(words)}`;
 }
