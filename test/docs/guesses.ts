@@ -1,6 +1,7 @@
 // Every guess about a sheet, with a sheet that shows it. A test reads each sheet, and the documents show the table.
 
 import type { Guessed } from './guessed.ts';
+import { TEXT_GUESSES } from './text-guesses.ts';
 
 export const GUESSES: readonly Guessed[] = [
   {
@@ -108,6 +109,13 @@ export const GUESSES: readonly Guessed[] = [
     does: 'said',
     flag: '--header-row',
     sheet: 'Campaign,\nprompt,seed\na,1\n',
+  },
+  {
+    found: 'names of fields below titles, as in templates of marketplaces',
+    means: 'the header; `--header-row 2 --skip-rows 3` takes the titles',
+    does: 'asked',
+    flag: '--header-row',
+    sheet: 'Version=1,x\nSKU,Text\nitem_sku,prompt\n1,a fox\n2,an owl\n',
   },
   {
     found: 'a `.txt` without a header, or a JSON list of texts',
@@ -332,78 +340,7 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'product,style\nlamp,oil\nmug,\n',
     set: { prompt: 'a {product} in {style}' },
   },
-  {
-    found:
-      'a line of subtitles that stands where no cue has it: behind an empty line, above the first cue, or with unclear times',
-    means: 'its text, or the times of its cue',
-    does: 'asked',
-    flag: '--skip-rows',
-    sheet: '1\n00:01,000 --> 00:02,000\nHi.\n\nThere.\n',
-    set: { prompt: '{text}' },
-    file: 'a.srt',
-  },
-  {
-    found:
-      'names of speakers before the lines of a `.txt` or of subtitles, such as `TOM: `, for a deployment that speaks',
-    means: 'the column `voice`, and in subtitles a row for each speaker',
-    does: 'asked',
-    flag: '--tags',
-    sheet: '1\n00:01,000 --> 00:02,000\nTOM: Hi.\n',
-    set: { prompt: '{text}' },
-    file: 'a.srt',
-  },
-  {
-    found:
-      'lines and cues that are no texts: `[pause]`, `(laughs)`, `* * *`, a name alone, a head such as `Scene 2` above each text',
-    means: 'left out; `--skip-rows none` sends all',
-    does: 'asked',
-    flag: '--skip-rows',
-    sheet: 'a fox\n* * *\nan owl\n',
-    file: 'a.txt',
-  },
-  {
-    found: 'names of speakers in the cells of a table, for a deployment that speaks',
-    means: 'sent with the text',
-    does: 'asked',
-    flag: '--tags',
-    sheet: 'prompt,seed\nTOM: Hi.,1\nANNA: Bye.,2\n',
-    inputs: ['voice'],
-  },
-  {
-    found: 'indented lines of a list, and those directly below a number, a bullet or the name of a speaker',
-    means: 'they continue the text above; `--tags send` keeps each line',
-    does: 'asked',
-    flag: '--unquoted',
-    sheet: '1. a fox\nin snow\n2. an owl\n  at night\n',
-    file: 'a.txt',
-  },
-  {
-    found: 'clauses before a colon, such as `He asked: `, for a deployment that speaks',
-    means: 'a part of the text; `--tags voices` makes them the column `voice`',
-    does: 'asked',
-    flag: '--tags',
-    sheet: 'He asked: where?\nShe said: here.\n',
-    file: 'a.txt',
-    inputs: ['voice'],
-  },
-  {
-    found: 'names of fields below titles, as in templates of marketplaces',
-    means: 'the header; `--header-row 2 --skip-rows 3` takes the titles',
-    does: 'asked',
-    flag: '--header-row',
-    sheet: 'Version=1,x\nSKU,Text\nitem_sku,prompt\n1,a fox\n2,an owl\n',
-  },
-  {
-    found:
-      'tags in subtitles, such as `<i>` and `{\\an8}`; dashes of their speakers; bullets of a list (`- `, `1. `, `Prompt 1: `, `[00:12] `)',
-    means:
-      'the text without them; the voices of `<v Zoé>` are a column, or a row each, as speakers with dashes may be; `&amp;` is &; lines of a list without a bullet are named',
-    does: 'asked',
-    flag: '--tags',
-    sheet: '1\n00:01,000 --> 00:02,000\n<i>Hi.</i>\n',
-    set: { prompt: '{text}' },
-    file: 'a.srt',
-  },
+  ...TEXT_GUESSES,
   {
     found: 'a JSON document with one list of objects or of texts',
     means: 'its rows',

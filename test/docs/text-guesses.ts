@@ -1,0 +1,71 @@
+// The guesses about lists, scripts and subtitles, each with a text that shows it.
+
+import type { Guessed } from './guessed.ts';
+
+export const TEXT_GUESSES: readonly Guessed[] = [
+  {
+    found:
+      'a line of subtitles that stands where no cue has it: behind an empty line, above the first cue, or with unclear times',
+    means: 'its text, or the times of its cue',
+    does: 'asked',
+    flag: '--skip-rows',
+    sheet: '1\n00:01,000 --> 00:02,000\nHi.\n\nThere.\n',
+    set: { prompt: '{text}' },
+    file: 'a.srt',
+  },
+  {
+    found:
+      'names of speakers before the lines of a `.txt` or of subtitles, such as `TOM: `, for a deployment that speaks',
+    means: 'the column `voice`, and in subtitles a row for each speaker',
+    does: 'asked',
+    flag: '--tags',
+    sheet: '1\n00:01,000 --> 00:02,000\nTOM: Hi.\n',
+    set: { prompt: '{text}' },
+    file: 'a.srt',
+  },
+  {
+    found:
+      'lines and cues that are no texts: `[pause]`, `(laughs)`, `* * *`, a name alone, a head such as `Scene 2` above each text',
+    means: 'left out; `--skip-rows none` sends all',
+    does: 'asked',
+    flag: '--skip-rows',
+    sheet: 'a fox\n* * *\nan owl\n',
+    file: 'a.txt',
+  },
+  {
+    found: 'names of speakers in the cells of a table, for a deployment that speaks',
+    means: 'sent with the text',
+    does: 'asked',
+    flag: '--tags',
+    sheet: 'prompt,seed\nTOM: Hi.,1\nANNA: Bye.,2\n',
+    inputs: ['voice'],
+  },
+  {
+    found: 'indented lines of a list, and those directly below a number, a bullet or the name of a speaker',
+    means: 'they continue the text above; `--tags send` keeps each line',
+    does: 'asked',
+    flag: '--unquoted',
+    sheet: '1. a fox\nin snow\n2. an owl\n  at night\n',
+    file: 'a.txt',
+  },
+  {
+    found: 'clauses before a colon, such as `He asked: `, for a deployment that speaks',
+    means: 'a part of the text; `--tags voices` makes them the column `voice`',
+    does: 'asked',
+    flag: '--tags',
+    sheet: 'He asked: where?\nShe said: here.\n',
+    file: 'a.txt',
+    inputs: ['voice'],
+  },
+  {
+    found:
+      'tags in subtitles, such as `<i>` and `{\\an8}`; dashes of their speakers; bullets of a list (`- `, `1. `, `Prompt 1: `, `[00:12] `)',
+    means:
+      'the text without them; the voices of `<v Zoé>` are a column, or a row each, as speakers with dashes may be; `&amp;` is &; lines of a list without a bullet are named',
+    does: 'asked',
+    flag: '--tags',
+    sheet: '1\n00:01,000 --> 00:02,000\n<i>Hi.</i>\n',
+    set: { prompt: '{text}' },
+    file: 'a.srt',
+  },
+];
