@@ -1,5 +1,6 @@
 // Finds heads of texts in a list: lines such as `Prompt 1`, `Prompt 2` or `1`, `2` that count up, each above a text.
 
+import { isIndented } from '../csv/bullets.ts';
 import { plainName } from './guess.ts';
 
 /** The word, if any, and the number; a title may stand behind both. */
@@ -28,7 +29,7 @@ export class NumberedHeads {
     const head = this.lines.length < MAX_HEADS ? headIn(line, number) : undefined;
     const above = this.lines.at(-1);
     if (head !== undefined) this.lines.push(head);
-    else if (above !== undefined) above.texts += 1;
+    else if (above !== undefined && !(above.texts > 0 && isIndented(line))) above.texts += 1;
     return head !== undefined;
   }
 

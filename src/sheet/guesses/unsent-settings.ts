@@ -3,6 +3,7 @@
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
 import { isDelimited } from '../formats.ts';
+import { changedDitto } from '../ditto.ts';
 import { kindOf } from '../parse-cell.ts';
 import { isSize } from '../shared-cells.ts';
 import type { SheetOptions } from '../sheet-source.ts';
@@ -79,7 +80,8 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
     const names = new SpeakerNames();
     for (const text of isSpoken(inputTypes.map((type) => type.name)) ? values : [])
       names.take(spokenLine(text)?.voice);
-    const asText = [...own, ...lora, ...wildcards, ...midjourney];
+    const changed = values.flatMap((text) => changedDitto(text) ?? []).slice(0, 1);
+    const asText = [...own, ...lora, ...wildcards, ...midjourney, ...changed];
     // A user who maps the column has seen its cells.
     const guess = options.map[name] === undefined ? toConfirm : said;
     return [

@@ -14,7 +14,7 @@ describe('a cell that says that the value above comes again', () => {
     'idem',
     '〃',
     '""""',
-    '-""-',
+    '-〃-',
     'same as above',
     'Same',
     '(same prompt as above)',
@@ -38,6 +38,15 @@ describe('a cell that says that the value above comes again', () => {
       expect(prompts(rows)).toEqual(['a red fox', cell]);
     },
   );
+
+  it('is asked about as a text if it changes the value', async () => {
+    const { guesses } = await read('a.csv', 'prompt,seed\na red fox,1\n"same as above, but at night",2\n');
+    expect(guesses).toEqual([
+      '? cells of "prompt" have same as above, but at night, which is sent as text (--map prompt=prompt)',
+    ]);
+    const text = 'prompt,seed\n"seen from above, a fox",1\nThe same fox - asleep,2\n';
+    expect((await read('a.csv', text)).guesses).toEqual([]);
+  });
 
   it('is left out with its row, or sent, by the other answers', async () => {
     const text = 'prompt,seed\na red fox,1\nditto,2\n〃,3\n,4\nan owl,5\n';
