@@ -6,7 +6,7 @@ import { isNumeric, kindOf, NOTHING_WORDS } from '../parse-cell.ts';
 import { surveyedRecords } from '../read-records.ts';
 import { cellText, firstOf } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
-import { isCalendarWord } from '../text/calendar-words.ts';
+import { isWeekday } from '../text/weekdays.ts';
 import { isRecorded } from './cell-forms.ts';
 
 const SAMPLED = 200;
@@ -84,11 +84,7 @@ export function fits(values: readonly string[], type: Pick<InputType, 'type' | '
     if (isNumeric(kind)) return NUMBER.test(plainNumber(text));
     return (
       !isText ||
-      !(
-        isRecorded(text) ||
-        isCalendarWord(text) ||
-        [NUMBER, AMOUNT, HEX, TIME].some((form) => form.test(text))
-      )
+      !(isRecorded(text) || isWeekday(text) || [NUMBER, AMOUNT, HEX, TIME].some((form) => form.test(text)))
     );
   };
   return values.length > 0 && values.filter(isFit).length * 2 >= values.length;

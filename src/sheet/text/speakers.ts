@@ -1,6 +1,6 @@
 // Names of speakers and dashes of a dialogue at the start of a line: `TOM: Did you hear that?`, `Speaker 1: No.`, `- Who is it?`.
 
-import { isCalendarWord } from './calendar-words.ts';
+import { isWeekday } from './weekdays.ts';
 
 /** A name has at most three words; a remark may follow, as in `TOM (whispers): `. */
 const SPEAKER =
@@ -11,11 +11,12 @@ const DASH = /^\s*[-–—‐](?:\s+(?=\S)|(?=[^\s\d\-–—>]))/u;
 
 export type SpokenLine = { readonly voice: string; readonly text: string };
 
-/** The line without its name; undefined if it begins with none. A weekday is no name. */
+/** The line without its name; undefined if it begins with none. A weekday is no name, unless it is in capitals. */
 export function spokenLine(line: string): SpokenLine | undefined {
   const [start = '', voice] = SPEAKER.exec(line) ?? [];
   const text = line.slice(start.length);
-  return voice === undefined || text === '' || isCalendarWord(voice) ? undefined : { voice, text };
+  if (voice === undefined || text === '' || (isWeekday(voice) && !isInCapitals(voice))) return undefined;
+  return { voice, text };
 }
 
 /** Whether a name ends like a clause: `He asked`. `Old man` does so too. */

@@ -118,8 +118,8 @@ describe('words before a colon', () => {
     expect(old.rows[0]).toBe('{"text":"where?","voice":"Old man"}');
   });
 
-  it.each(['Monday,Tuesday,Monday', 'Montag,Dienstag,Montag', 'Mars,Avril,Mars'])(
-    'that are in a calendar are part of the texts: %s',
+  it.each(['Monday,Tuesday,Monday', 'Montag,Dienstag,Montag', 'Lundi,Mardi,Lundi'])(
+    'that are weekdays are part of the texts: %s',
     async (days) => {
       const lines = days.split(',').map((day, at) => `${day}: We open at ${at}.`);
       const { rows, guesses } = await script('a.txt', lines.join('\n'), { unique: false });
@@ -127,6 +127,11 @@ describe('words before a colon', () => {
       expect(questions(guesses)).toEqual([]);
     },
   );
+
+  it('that are months may be names, and so may weekdays in capitals', async () => {
+    const { rows } = await script('a.txt', 'June: Hi.\nFRIDAY: Yes.\nJune: Bye.\nFRIDAY: No.\n');
+    expect(rows.slice(0, 2)).toEqual(['{"text":"Hi.","voice":"June"}', '{"text":"Yes.","voice":"FRIDAY"}']);
+  });
 });
 
 describe('several speakers in subtitles', () => {
