@@ -7,7 +7,7 @@
 import { MAX_ROWS } from '../batch/bounds.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
 import type { BatchParams } from '../batch/params.ts';
-import { retryAt } from '../batch/retry-policy.ts';
+import { retryAt } from '../batch/run-retries.ts';
 import type { RowState, UnconfirmedRow } from '../batch/state/row-state.ts';
 import { laneOf, numberOf, placeIn, type Lane, type Segment } from '../batch/state/lanes.ts';
 import { MAX_RETRIES } from '../options/bounds.ts';

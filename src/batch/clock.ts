@@ -24,10 +24,10 @@ export function advanceClock(state: State, wallAt: number): void {
 }
 
 /**
- * While attempts are unconfirmed, the batch wakes as often as it reads the lists, even during a long reading: within
- * a long wait, a jump of Temporal's clock would count as time, and time proves runs absent.
+ * The latest time of the next wake: no later than the next reading of the lists while attempts are unconfirmed, so that a
+ * clock jump during a long wait cannot count as elapsed time and prove a run absent.
  */
-export function believesUntil(state: State): number {
+export function latestWakeAt(state: State): number {
   const { now, reconcile, phases, version } = state;
   if (version < 5 || phases.unconfirmed === 0) return NEVER;
   const readingMs = now - (reconcile.requestedAt ?? now);

@@ -2,7 +2,7 @@
 // it reads no clock, uses no random numbers and never waits, so the workflow and the simulator run the same code.
 
 import { CLOCK_IDLE_MS } from './bounds.ts';
-import { advanceClock, believesUntil } from './clock.ts';
+import { advanceClock, latestWakeAt } from './clock.ts';
 import { collect } from './decisions/collect.ts';
 import { actsAt, type Decision } from './decisions/decision.ts';
 import {
@@ -85,7 +85,7 @@ export function step(state: State, events: readonly Event[], wallAt: number): re
   const commands = decide(state);
   noteChange(state, [...events, ...commands]);
   if (actsAt(state, publish) <= state.now) commands.push(...publish.act(state));
-  const dueAt = Math.min(nextDueAt(state), believesUntil(state));
+  const dueAt = Math.min(nextDueAt(state), latestWakeAt(state));
   state.wakeAt = Math.max(dueAt, state.now + (dueAt <= state.now ? OVERRUN_MS : 1));
   // Long waits are split: the batch's clock believes no longer one.
   const afterMs = Math.min(CLOCK_IDLE_MS, state.wakeAt - state.now);

@@ -15,7 +15,7 @@
 
 import { addEnd, type FailedEnd, likenessOf, mostAlike, NO_ENDS } from './alike-ends.ts';
 import { unpause } from './pausing/pauses.ts';
-import { backoffMs } from './retry-policy.ts';
+import { backoffMs } from './run-retries.ts';
 import { seededNumber } from './seeded-number.ts';
 import { type Allowance, FREE, NOT_NOW } from './sending-limits/allowance.ts';
 import { endRow, put } from './state/put-row.ts';

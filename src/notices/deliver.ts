@@ -5,7 +5,8 @@ import { readTarget } from '../options/notify-target.ts';
 import type { NotifySettings } from '../host/notify-settings.ts';
 import type { AnyNoticeBody } from './notice-body.ts';
 import { mailNotice } from './targets/mail.ts';
-import { post, signed, slackText } from './targets/post.ts';
+import { post, signed } from './targets/post.ts';
+import { slackText } from './targets/slack.ts';
 import { startProgram, type ProgramSettings } from './targets/program.ts';
 import { undeliverable, undelivered } from './undelivered.ts';
 

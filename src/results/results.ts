@@ -15,7 +15,7 @@ import { writeAllEvents } from './all-events.ts';
 import { csvCells, csvPieces, type RowWithCells, type CsvRecord } from './csv-lines.ts';
 import { reportWriter } from './page/report.ts';
 import { countRows, recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
-import { givenColumns, sentTexts, templatedInputs } from './sent-texts.ts';
+import { leadingColumns, sentTexts, templatedInputs } from './sent-texts.ts';
 import {
   idleTimes,
   RowFacts,
@@ -81,7 +81,7 @@ export async function writeResults({
 }
 
 export function headerOf(file: Pick<BatchFile, 'sheet'>): readonly string[] {
-  const columns = givenColumns(file);
+  const columns = leadingColumns(file);
   return [...columns, ...resultNames(columns)];
 }
 

@@ -1,4 +1,4 @@
-// The columns of results with the texts that templates made: `--set 'prompt=a photo of {product}'` is shown as it was sent.
+// Extra result columns 'sent: <input>' with the text that a --set template produced for the row.
 
 import { cellText } from '../sheet/sheet-record.ts';
 import { ownColumns, sentColumn } from '../sheet/result-columns.ts';
@@ -16,12 +16,12 @@ export const templatedInputs = ({ sheet: { columns, inputs, options } }: BatchSh
   });
 
 /** The columns before those of results: the sheet's own, then a text of each template. */
-export const givenColumns = (file: BatchSheet): readonly string[] => [
+export const leadingColumns = (file: BatchSheet): readonly string[] => [
   ...ownColumns(file.sheet.columns),
   ...templatedInputs(file).map(sentColumn),
 ];
 
-/** The texts of a row, in the order of {@link givenColumns}. */
+/** The texts of a row, in the order of {@link leadingColumns}. */
 export const sentTexts = (
   templated: readonly string[],
   inputs: Readonly<Record<string, unknown>>,

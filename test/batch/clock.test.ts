@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CLOCK_IDLE_MS, CLOCK_SLACK_MS } from '../../src/batch/bounds.ts';
 import {
   advanceClock,
-  believesUntil,
+  latestWakeAt,
   noteServiceTime,
   readBack,
   CLOCK_DOUBT_MS,
@@ -136,7 +136,7 @@ describe('set clocks', () => {
     state.unclearSince = undefined;
     const waits = [];
     for (let wakes = 0; wakes < 12; wakes += 1) {
-      waits.push(believesUntil(state) - state.now);
+      waits.push(latestWakeAt(state) - state.now);
       step(state, [{ type: 'woke' }], state.wallAt + (waits.at(-1) ?? 0));
     }
     const { listGapMs } = state.params.timing;
@@ -144,12 +144,12 @@ describe('set clocks', () => {
     expect(waits).toEqual(waits.toSorted((a, b) => a - b));
     expect(waits.at(-1)).toBe(MAX_RECONCILE_MS);
     state.phases.unconfirmed = 0;
-    expect(believesUntil(state)).toBe(NEVER);
+    expect(latestWakeAt(state)).toBe(NEVER);
   });
 
   it('a batch of version 4 wakes during no reading, because its history has no such timer', () => {
     const { state } = unconfirmed();
-    expect(believesUntil({ ...state, version: 4 })).toBe(NEVER);
+    expect(latestWakeAt({ ...state, version: 4 })).toBe(NEVER);
   });
 
   it("a batch whose server's clock is set sends its probe as long after the clock was set back as it would have without", () => {

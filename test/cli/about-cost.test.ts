@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NO_TALLY, tallyUse } from '../../src/batch/accounting/tally.ts';
 import { spentText } from '../../src/cli/follow/cost-text.ts';
-import { aboutCostUsd } from '../../src/library/handle/batch-status.ts';
+import { aboutCostUsd } from '../../src/library/handle/speedometer.ts';
 
 const spent = (done: number, rows: number, state: 'running' | 'paused' | 'cancelling' = 'running') => ({
   done,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FAILURE_KINDS, mostRetries, retriesFor } from '../../src/options/failure-kind.ts';
-import { retryAt } from '../../src/batch/retry-policy.ts';
+import { retryAt } from '../../src/batch/run-retries.ts';
 import { running } from '../batch/scenes.ts';
 
 describe('retries by the kind of failure', () => {

@@ -16,7 +16,7 @@ import type { OverdueRun, RunCompletion, RunEnds } from '../events.ts';
 import { learn, nextAttempt } from '../ladder.ts';
 import { noteRunEnd } from '../sending-limits/adaptive-cap.ts';
 import { closeCircuitFor } from '../sending-limits/circuit-breaker.ts';
-import { retryAt } from '../retry-policy.ts';
+import { retryAt } from '../run-retries.ts';
 import { laneWith } from '../state/lanes.ts';
 import { amend, put, endRow } from '../state/put-row.ts';
 import {

@@ -18,13 +18,7 @@ import { put } from '../state/put-row.ts';
 import type { UnconfirmedRow } from '../state/row-state.ts';
 import { type Group, type State, unconfirmedRows, waitingRows } from '../state/state.ts';
 import { NOT_NOW, type Allowance } from './allowance.ts';
-
-/** The wait after a group that could not be sent: half a second, doubled each time up to the maximum. */
-export const HOLD_BASE_MS = 500;
-export const MAX_HOLD_MS = 30_000;
-
-/** A longer Retry-After is considered a mistake and cut to this. */
-const MAX_RETRY_AFTER_MS = 600_000;
+import { believable, sendBackoffMs } from './send-backoff.ts';
 
 /** After this many consecutive failed groups, the batch sends one attempt at a time; after UNREACHABLE_AFTER it pauses. */
 export const CIRCUIT_OPENS_AFTER = 3;
@@ -71,7 +65,7 @@ export function countFailure(
   // The last answer says most.
   const failed = [...unclear.toReversed(), ...turnedAway];
   const named = failed.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
-  const backoff = Math.min(MAX_HOLD_MS, HOLD_BASE_MS * 2 ** Math.min(state.consecutiveFailures, 16));
+  const backoff = sendBackoffMs(state.consecutiveFailures);
   if (named.length < failed.length || named.some((ms) => ms > 0)) state.consecutiveFailures += 1;
   const waitMs = named.length === failed.length ? Math.max(...named) : Math.max(backoff, ...named);
   state.holdUntil = Math.max(state.holdUntil, state.now + believable(waitMs));
@@ -112,5 +106,3 @@ export function forgetAbsences(state: State): void {
     if (absences >= MAX_ABSENCES) put(state, forgiven);
   }
 }
-
-export const believable = (waitMs: number): number => Math.min(MAX_RETRY_AFTER_MS, waitMs);

@@ -17,7 +17,7 @@ import { batch, batchAndRow, namedBatch, twoBatches } from '../flags/flag-kinds.
 
 export const onBatches = {
   list: command(
-    async () => (await import('./status.ts')).list,
+    async () => (await import('./list.ts')).list,
     { flags: shownFlags },
     'list the batches, newest first',
   ),

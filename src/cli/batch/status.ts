@@ -1,35 +1,30 @@
-// list and status: show batches from their folders, and from their workflows if Temporal is reachable. Both
-// are read-only and start no servers. Control commands print a batch as JSON through this file too.
+// Shows one batch from its folder, and from its workflow if Temporal is reachable. Read-only; starts no servers. Control
+// commands print a batch as JSON through this file too.
 
 import { havePrices } from '../../options/run-cost.ts';
 import type { ShownFlags } from '../flags/flags.ts';
-import { errorMessage } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
-import { isS3Address } from '../../host/s3-address.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import {
-  isSettled,
-  listedStatuses,
   detailsFromFolder,
   statusNow,
   type BatchStatus as PublishedStatus,
   type HeldBy,
   type ShownProgress,
-  aboutCostUsd,
 } from '../../library/handle/batch-status.ts';
-import { findBatch, foldersElsewhere } from '../../library/handle/find-batch.ts';
+import { aboutCostUsd } from '../../library/handle/speedometer.ts';
+import { findBatch } from '../../library/handle/find-batch.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer, type Next } from '../context.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, canaryText, isJudged } from '../run/forecast.ts';
-import { keepNames } from '../completion/proposals.ts';
-import { configOf, shownService } from '../flags/batch-options.ts';
+import { configOf } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-hints.ts';
 import { NO_WORKER, troubleText } from '../follow/follow.ts';
 import { undeliveredText } from '../follow/notice-watch.ts';
-import { nextCommand, nextOfEnded, REHEARSAL, toContinue, toFollow } from '../next-command.ts';
+import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.ts';
 import { costText, spentText } from '../follow/cost-text.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { waitsOfServers } from '../../library/own-gpus.ts';
@@ -38,35 +33,6 @@ import { serversFor, type Session } from '../session.ts';
 import { count, fromText, money, span } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 import { plural, rounded } from '../../options/number-text.ts';
-
-export async function list(this: Context, flags: ShownFlags): Promise<void> {
-  const printer = printerFor(this, flags);
-  const config = configOf(flags);
-  const { folders, unreadable } = await listedStatuses(config.out);
-  const names = folders.map(({ batchFolder }) => batchFolder.batch);
-  if (isS3Address(config.out)) keepNames(config, 'batches', names);
-  for (const [batch, fault] of unreadable)
-    printer.notice(`${terminalLine(batch)} cannot be read: ${terminalLine(fault)}`);
-  const statuses = await withLiveStatus(flags, printer, folders);
-  if (flags.output === 'json')
-    printer.json(
-      statuses.map((shownStatus, at) => batchJson((folders[at] as ListedFolder).batchFolder, shownStatus)),
-    );
-  else
-    for (const [at, shownStatus] of statuses.entries())
-      printer.data(lineOf(config, (folders[at] as ListedFolder).batchFolder, shownStatus));
-  const [newest] = folders;
-  if (newest !== undefined)
-    printer.next(['status', nextCommand('status', newest.batchFolder, { out: config.out })]);
-  else if (unreadable.length === 0) {
-    const outs = await foldersElsewhere(config);
-    printer.notice(
-      outs.length === 0 ? 'no batches here yet' : 'no batches here; there are some in other folders',
-    );
-    if (outs.length === 0) printer.next(['rehearse', REHEARSAL]);
-    else printer.next(...outs.map((out) => ['list', `runsheet list --out ${shellWord(out)}`] as const));
-  }
-}
 
 export async function status(this: Context, flags: ShownFlags, name: string | undefined): Promise<void> {
   const printer = printerFor(this, flags);
@@ -90,30 +56,7 @@ async function withWaits(config: Config, { file }: FoundBatch, live: BatchStatus
   return { ...live, awayServers: away, unansweredRuns: unanswered };
 }
 
-type ListedFolder = Awaited<ReturnType<typeof listedStatuses>>['folders'][number];
-
-/** Asks Temporal about batches that have not ended. A failed request never hides what the folders say. */
-async function withLiveStatus(flags: ShownFlags, printer: Printer, folders: readonly ListedFolder[]) {
-  const fromFolders = folders.map(({ own }) => own);
-  if (fromFolders.every(isSettled)) return fromFolders;
-  const unknown = (own: BatchStatus, error: unknown): BatchStatus => {
-    printer.notice(`Temporal cannot be asked whether ${own.batch} is running: ${errorMessage(error)}`);
-    return { ...own, state: 'unknown' };
-  };
-  try {
-    return await serversFor(configOf(flags), printer).asking((_, servers) =>
-      Promise.all(
-        folders.map(({ batchFolder, own }) =>
-          liveStatus(servers, batchFolder, own).catch((error: unknown) => unknown(own, error)),
-        ),
-      ),
-    );
-  } catch (error) {
-    return fromFolders.map((own) => (isSettled(own) ? own : unknown(own, error)));
-  }
-}
-
-const liveStatus = async (
+export const liveStatus = async (
   servers: ServerConnection,
   batchFolder: FoundBatch,
   own: BatchStatus,
@@ -130,25 +73,6 @@ async function withForecast(batchFolder: FoundBatch, live: PublishedStatus): Pro
     ...(canary && { canary }),
   };
 }
-
-/** The time is in this machine's time zone. */
-const lineOf = (
-  config: Config,
-  { file }: FoundBatch,
-  { batch, state, unattended, trouble, wasPaused, heldBy, rows, outcomes, fault }: BatchStatus,
-): string =>
-  [
-    terminalLine(batch),
-    new Date(file.createdAt).toLocaleString('sv-SE').slice(0, 16),
-    shownService(config, file.service),
-    [state, unattended && 'no worker', trouble && 'its worker fails', wasPaused && 'was paused', heldBy?.home]
-      .filter(Boolean)
-      .join(', '),
-    `${fault === undefined ? count(doneOf(outcomes)) : '?'}/${count(rows)}`,
-    outcomeText(outcomes),
-  ]
-    .filter(Boolean)
-    .join('\t');
 
 function textOf({ file }: FoundBatch, shown: BatchStatus): string {
   const { batch, folder, from, rows, outcomes, progress, summary, heldBy, undelivered = [] } = shown;
@@ -250,9 +174,10 @@ function nextThere(batchFolder: FoundBatch, { state }: BatchStatus, { settings }
   return [['there', `${words.join('')}${nextCommand(state === 'unknown' ? 'status' : verb, batchFolder)}`]];
 }
 
-const doneOf = (outcomes: OutcomeCounts) => OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
+export const doneOf = (outcomes: OutcomeCounts) =>
+  OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
 
-const outcomeText = (outcomes: OutcomeCounts): string =>
+export const outcomeText = (outcomes: OutcomeCounts): string =>
   OUTCOMES.filter((outcome) => outcomes[outcome] > 0)
     .map((outcome) => `${count(outcomes[outcome])} ${outcome}`)
     .join(', ');

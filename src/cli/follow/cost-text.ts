@@ -1,7 +1,7 @@
 // Cost texts: what a batch has cost so far or in total, and what counts against its limit.
 
 import { costSoFar } from '../../batch/accounting/tally.ts';
-import { aboutCostUsd, type Spent } from '../../library/handle/batch-status.ts';
+import { aboutCostUsd, type Spent } from '../../library/handle/speedometer.ts';
 import { money } from '../format.ts';
 import type { Summary } from '../../results/summary.ts';
 

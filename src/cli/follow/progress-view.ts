@@ -2,14 +2,13 @@
 
 import { type Phases, phasesText } from './run-phases.ts';
 import { countSeenAs } from '../../batch/outcome.ts';
+import { rowsEnded, type ShownProgress as Progress } from '../../library/handle/batch-status.ts';
 import {
-  rowsEnded,
-  type ShownProgress as Progress,
   aboutCostUsd,
   openSpeedometer,
   type Speed,
   type Speedometer,
-} from '../../library/handle/batch-status.ts';
+} from '../../library/handle/speedometer.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { notSucceeded } from '../../results/summary.ts';
 import { canaryText } from '../run/forecast.ts';

@@ -3,7 +3,7 @@
 import pMap from 'p-map';
 import { definedOnly } from '../../options/defined-only.ts';
 import { NO_OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
-import { errorMessage, isRunsheetError, problem } from '../../errors/error.ts';
+import { errorMessage } from '../../errors/error.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { countRows, nameOf, reasonWithRows } from '../../results/batch-rows.ts';
 import { newestRecords } from '../../results/newest-parts.ts';
@@ -14,12 +14,8 @@ import { refOf, type FoundBatch } from './found-batch.ts';
 import { lastPauses, type LastPause } from './last-pause.ts';
 import { undeliveredNotices, type UndeliveredNotice } from './undelivered-notices.ts';
 import type { Session } from '../session.ts';
-import { setTimeout as wait } from 'node:timers/promises';
-import { outsideCalls, waitInCall, withCallSignal } from '../../host/call-signal.ts';
-import type { ServerConnection, Servers } from '../servers.ts';
-import { summaryOfDone } from '../start/start-or-attach.ts';
+import type { ServerConnection } from '../servers.ts';
 import { isSuperseded, settingsOf, whoHas, type Here, type OtherHolder } from '../start/who-has.ts';
-import { costSoFar } from '../../batch/accounting/tally.ts';
 import { rounded } from '../../options/number-text.ts';
 
 /**
@@ -237,147 +233,3 @@ export async function shownProgress(
 /** Rows shown as done: rows with an outcome, including those whose files are still being stored. */
 export const rowsEnded = ({ done, collecting }: Pick<Progress, 'done' | 'collecting'>): number =>
   done + collecting;
-
-const POLL_MS = 500;
-/** How long Temporal may be unreachable. */
-const AWAY_MS = 60_000;
-
-export type FollowOptions = {
-  readonly signal?: AbortSignal | undefined;
-  /** Yield the status even if it has not changed. */
-  readonly always?: boolean;
-};
-
-/** Ends after the final status. Throws E516 if no server runs the batch, E506 and E508 if it failed. */
-export async function* followBatch(
-  servers: Servers,
-  batchFolder: FoundBatch,
-  { signal, always = false }: FollowOptions = {},
-): AsyncGenerator<BatchStatus> {
-  const ended = withCallSignal(AbortSignal.any([servers.closed, ...(signal === undefined ? [] : [signal])]));
-  const own = await statusFromFolder(batchFolder);
-  if (own.summary !== undefined) return yield own;
-  const { session, leave, ...connection } = await servers.joinFor(batchFolder);
-  const done = new AbortController();
-  try {
-    if (session === undefined) return yield await endedStatus(servers, batchFolder);
-    const next = untilNext(servers, session, batchFolder, AbortSignal.any([ended, done.signal]));
-    for (let before = ''; ;) {
-      ended.throwIfAborted();
-      const status = await statusOf({ ...connection, session }, batchFolder, own);
-      const text = JSON.stringify(status);
-      if (always || text !== before) yield status;
-      before = text;
-      if (status.summary !== undefined) return;
-      await next();
-    }
-  } finally {
-    done.abort();
-    await leave();
-  }
-}
-
-/** Waits a moment, or until the batch ends or its servers are lost. Throws E506 if the workflow failed, which no status shows. */
-function untilNext(
-  servers: Servers,
-  { batches, stack }: Session,
-  batchFolder: FoundBatch,
-  done: AbortSignal,
-) {
-  // `done` aborts this call, together with the signal of the caller.
-  const finished = outsideCalls(() => batches.finished(refOf(batchFolder), done));
-  finished.catch(() => undefined);
-  let isFinished = false;
-  void finished.then(() => (isFinished = true));
-  const lost = stack?.lost.then(() => endedStatus(servers, batchFolder));
-  lost?.catch(() => undefined);
-  return async () => {
-    const moment = wait(POLL_MS, undefined, { signal: done }).catch(() => undefined);
-    await Promise.race([moment, ...(isFinished ? [] : [finished]), ...(lost === undefined ? [] : [lost])]);
-  };
-}
-
-async function statusOf(
-  connection: ServerConnection,
-  batchFolder: FoundBatch,
-  own: BatchStatus,
-): Promise<BatchStatus> {
-  for (const since = Date.now(); ; await waitInCall(POLL_MS)) {
-    if ((await summaryOfDone(batchFolder)) !== undefined) return statusFromFolder(batchFolder);
-    try {
-      return await statusNow(connection, batchFolder, own);
-    } catch (error) {
-      // A server may be away for a moment.
-      if (isRunsheetError(error) || Date.now() - since > AWAY_MS) throw error;
-    }
-  }
-}
-
-/** The batch may end while its servers are looked up. */
-async function endedStatus(servers: Servers, batchFolder: FoundBatch): Promise<BatchStatus> {
-  const status = await statusFromFolder(batchFolder);
-  if (status.summary === undefined) throw await servers.notRunning(batchFolder);
-  return status;
-}
-
-/** Aborts with E521 after `timeoutMs`. */
-export function timeLimit(batch: string, timeoutMs: number | undefined): AbortSignal | undefined {
-  if (timeoutMs === undefined) return undefined;
-  const stop = new AbortController();
-  const seconds = timeoutMs / 1_000;
-  setTimeout(() => stop.abort(problem('E521', { batch, seconds })), timeoutMs).unref();
-  return stop.signal;
-}
-
-/** How many rows must end before a forecast. The first rows are atypical, because the service starts containers for them. */
-const ENOUGH = { share: 0.05, atLeast: 10, atMost: 1_000 };
-
-export type Spent = Pick<
-  Progress,
-  'rows' | 'reused' | 'refused' | 'done' | 'state' | 'tally' | 'budget' | 'maxCostNano'
->;
-
-/**
- * Extrapolates the cost of all rows from the ended ones. There is no interval, because progress contains no
- * single runs. Returns undefined if too few rows have ended, or if no more will be sent.
- */
-export function aboutCostUsd({
-  state,
-  tally,
-  reused = 0,
-  refused = 0,
-  ...counts
-}: Spent): number | undefined {
-  // Rows that are not sent cost nothing and say nothing about the cost of new runs.
-  const unsent = reused + refused;
-  const [rows, done] = [counts.rows - unsent, counts.done - unsent];
-  const enough = Math.min(Math.max(rows * ENOUGH.share, ENOUGH.atLeast), ENOUGH.atMost);
-  const isSending = state === 'running' || state === 'paused';
-  if (!isSending || done < enough || done >= rows) return undefined;
-  return (costSoFar(tally) / done) * rows;
-}
-
-const WINDOW_MS = 15_000;
-
-export type Speed = { readonly perSecond: number; readonly etaMs: number | undefined };
-export type Speedometer = {
-  mark(progress: Pick<Progress, 'rows' | 'done' | 'collecting'>, now: number): Speed;
-};
-
-/** Measures rows per second over the last {@link WINDOW_MS}. */
-export function openSpeedometer(): Speedometer {
-  let marks: { readonly at: number; readonly done: number }[] = [];
-  return {
-    mark: (progress, now) => {
-      const done = rowsEnded(progress);
-      // A retried row is no longer done, so the count may fall.
-      const isBefore = (mark: { readonly at: number; readonly done: number }): boolean =>
-        now - mark.at <= WINDOW_MS && mark.done <= done;
-      marks = [...marks.filter(isBefore), { at: now, done }];
-      const [first] = marks;
-      const seconds = first === undefined ? 0 : (now - first.at) / 1000;
-      const perSecond = first === undefined || seconds < 1 ? 0 : (done - first.done) / seconds;
-      return { perSecond, etaMs: perSecond > 0 ? ((progress.rows - done) / perSecond) * 1000 : undefined };
-    },
-  };
-}

@@ -9,13 +9,9 @@ import { livePage } from '../../results/page/report.ts';
 import { readStarted } from '../../store/started.ts';
 import { idleBefore, type Idle } from '../../results/idle.ts';
 import { idleTimes, type Summary } from '../../results/summary.ts';
-import {
-  type BatchStatus,
-  followBatch,
-  aboutCostUsd,
-  openSpeedometer,
-  type Speed,
-} from '../handle/batch-status.ts';
+import { type BatchStatus } from '../handle/batch-status.ts';
+import { followBatch } from '../handle/follow-batch.ts';
+import { aboutCostUsd, openSpeedometer, type Speed } from '../handle/speedometer.ts';
 import { EndedRows } from '../handle/ended-rows.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 import type { Servers } from '../servers.ts';

@@ -1,4 +1,4 @@
-// Posts a notification, signed for a receiver of one's own, or as the text of an incoming webhook of Slack.
+// Posts a notification, signed for a receiver of one's own.
 
 import { createHmac } from 'node:crypto';
 import { request } from 'undici';
@@ -20,17 +20,6 @@ export function signature(body: string, secret: string, nowMs: number): string {
   const t = Math.floor(nowMs / 1_000);
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
 }
-
-/**
- * The text for an incoming webhook. Slack interprets <, > and &, and unless told otherwise `*`, `_`, names and
- * addresses.
- */
-export const slackText = ({ text }: AnyNoticeBody): string =>
-  JSON.stringify({ text: text.replace(/[&<>]/g, (character) => ENTITIES[character] as string), ...PLAIN });
-
-const PLAIN = { mrkdwn: false, parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false };
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 type Posted = {
   readonly text: string;

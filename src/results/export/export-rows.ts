@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts';
 import { newestPass } from '../../store/passes.ts';
 import { countRows, recordOf, shownRow, type ShownRow } from '../batch-rows.ts';
 import { rowsWithCells } from '../results.ts';
-import { givenColumns } from '../sent-texts.ts';
+import { leadingColumns } from '../sent-texts.ts';
 import { cellsOf } from '../result-cells.ts';
 import { summarizedPass } from '../summary.ts';
 import { csvCells, CsvLines } from '../csv-lines.ts';
@@ -29,7 +29,7 @@ export type ExportSource = {
 export async function exportSource(store: Store, file: BatchFile): Promise<ExportSource> {
   const rows = await countRows(store, file);
   const hasEnded = (await summarizedPass(store)) === (await newestPass(store));
-  const own = givenColumns(file);
+  const own = leadingColumns(file);
   return {
     file,
     store,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { REASON_BYTES } from '../../../src/batch/bounds.ts';
-import { HOLD_BASE_MS } from '../../../src/batch/sending-limits/circuit-breaker.ts';
+import { HOLD_BASE_MS } from '../../../src/batch/sending-limits/send-backoff.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { proven, running, runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { REASON_BYTES } from '../../../src/batch/bounds.ts';
-import {
-  CIRCUIT_OPENS_AFTER,
-  HOLD_BASE_MS,
-  MAX_HOLD_MS,
-  UNREACHABLE_AFTER,
-} from '../../../src/batch/sending-limits/circuit-breaker.ts';
+import { CIRCUIT_OPENS_AFTER, UNREACHABLE_AFTER } from '../../../src/batch/sending-limits/circuit-breaker.ts';
+import { HOLD_BASE_MS, MAX_HOLD_MS } from '../../../src/batch/sending-limits/send-backoff.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { World } from '../world.ts';
 

@@ -1,5 +1,5 @@
 // Decides whether and when a row is retried whose run has ended. src/options/failure-kind.ts decides how many times,
-// by kind of failure; sending-limits/circuit-breaker.ts decides when a POST that started no run is repeated.
+// by kind of failure; sending-limits/send-backoff.ts decides when a POST that started no run is repeated.
 
 import { retriesFor, type FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from './outcome.ts';

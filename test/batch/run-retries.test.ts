@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { backoffMs, RETRY_BASE_MS, MAX_RETRY_MS, retryAt } from '../../src/batch/retry-policy.ts';
+import { backoffMs, RETRY_BASE_MS, MAX_RETRY_MS, retryAt } from '../../src/batch/run-retries.ts';
 
 const policy = { retries: 2, seed: 11 };
 
