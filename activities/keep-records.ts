@@ -1,4 +1,4 @@
-// Stores what a batch must remember besides its rows.
+// Writes what the state of a workflow has no room for: its event log, and the evidence for its last reading of the lists.
 
 import type { AttemptRun } from '../src/batch/outcome.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';

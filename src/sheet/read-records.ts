@@ -62,7 +62,9 @@ function expandedOf(
 function allRecords(source: SheetSource, options: SheetOptions, columns: readonly string[]) {
   if (isWorkbook(options.format)) return workbookRecords(source, options, columns.length);
   if (isTrade(options.format)) return tradeRecords(source, options, columns);
-  return isJson(options.format) ? jsonRecords(source, options, columns) : csvRecords(source, options, columns);
+  return isJson(options.format)
+    ? jsonRecords(source, options, columns)
+    : csvRecords(source, options, columns);
 }
 
 /**

@@ -37,7 +37,8 @@ import {
   sourceColumns,
   type SourceColumns,
 } from './source-rows.ts';
-import { SheetWriter, writeRows, type WrittenSheet } from './write-rows.ts';
+import { SheetWriter } from './sheet-writer.ts';
+import { writeRows, type WrittenSheet } from './write-rows.ts';
 import type { Deployment } from '../../service-client/contract/deployment.ts';
 import type { RememberingService } from '../../service-client/remembering.ts';
 

@@ -1,20 +1,15 @@
-// Writes the rows of a new sheet, one JSON object a line, in the order of the batch or of its picks.
+// Writes the rows of a new sheet in the order of the batch, or joins them with the picks of a user, in the order of those.
 
-import { createHash } from 'node:crypto';
 import { parseExactly } from '../../host/exact-json.ts';
 import { NearestName, problem } from '../../errors/error.ts';
 import { rowsOf } from '../../results/batch-rows.ts';
-import { Pieces } from '../../store/pieces.ts';
 import { SortedLines } from '../../store/sorted-lines.ts';
 import type { Store } from '../../store/store.ts';
 import type { Picks } from './picks.ts';
+import { SheetWriter, type WrittenRows } from './sheet-writer.ts';
 import { sourceRows, type RowCounts, type RowsParams } from './source-rows.ts';
 
-export type WrittenSheet = RowCounts & {
-  readonly written: number;
-  readonly sha256: string;
-  readonly bytes: number;
-};
+export type WrittenSheet = RowCounts & WrittenRows;
 
 type WriteParams = RowsParams & {
   readonly picks: Picks | undefined;
@@ -36,39 +31,6 @@ export async function writeRows(to: Store, name: string, params: WriteParams): P
     return { ...counts, ...(await sheet.end()) };
   } finally {
     await sheet.discard();
-  }
-}
-
-export class SheetWriter {
-  readonly #pieces;
-  readonly #hash = createHash('sha256');
-  #bytes = 0;
-  rows = 0;
-
-  constructor(to: Store, name: string) {
-    this.#pieces = new Pieces(() => to.draft(name));
-  }
-
-  /** Returns a promise if the caller has to wait for the disk. */
-  add(columns: readonly string[], values: readonly unknown[]): Promise<void> | undefined {
-    const members = columns.map(
-      (name, at) => `${JSON.stringify(name)}:${JSON.stringify(values[at] ?? null)}`,
-    );
-    // JSON allows this control character, a sheet does not.
-    const line = `{${members.join(',')}}\n`.replaceAll('\u007F', String.raw`\u007f`);
-    this.rows += 1;
-    this.#bytes += Buffer.byteLength(line);
-    this.#hash.update(line);
-    return this.#pieces.add(line);
-  }
-
-  async end(): Promise<Pick<WrittenSheet, 'written' | 'sha256' | 'bytes'>> {
-    await this.#pieces.commit();
-    return { written: this.rows, sha256: this.#hash.digest('hex'), bytes: this.#bytes };
-  }
-
-  discard(): Promise<void> {
-    return this.#pieces.discard();
   }
 }
 

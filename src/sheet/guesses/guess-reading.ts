@@ -1,4 +1,4 @@
-// Guesses how a sheet is read: as a list, or with which separator. Encoding, quotes and header have their own files.
+// Guesses how a sheet is read: as a list or as a table. Encoding, separator, quotes and header have their own files.
 
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
@@ -6,23 +6,18 @@ import { or, said, type Settled, type Guess, type GuessOptions, plainName } from
 import { withoutChoices } from '../csv/csv.ts';
 import { flagsOf } from '../../options/written-options.ts';
 import { isJson, isWorkbook, type SheetFormat } from '../formats.ts';
-import { firstOf } from '../sheet-record.ts';
 import { isSkipped, type SheetSource, type SheetOptions } from '../sheet-source.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
 import { guessedEncoding } from './guess-encoding.ts';
 import { cueGuesses } from './guess-cues.ts';
-import { firstRowsOf, guessedHeader, HEADER_ROWS, matchesIn } from './guess-header.ts';
+import { guessedHeader } from './guess-header.ts';
 import { lineGuesses } from './guess-lines.ts';
 import { guessedQuotes } from './guess-quotes.ts';
+import { guessedSeparator, MAX_LINE, SAMPLED } from './guess-separator.ts';
 import { isDrawn, isSetting, isSpoken, nameProper } from './input-names.ts';
 import { isMidjourney } from '../trade/midjourney.ts';
 import { labelledName } from '../text/speakers.ts';
 import { ListHeadings } from './list-headings.ts';
-
-const SEPARATORS = [',', ';', '\t', '|'] as const;
-
-/** Rows that decide the separator. */
-const SAMPLED = 200;
 
 /**
  * Completes the options with encoding, separator, quotes and header row. `inputs`: input names, one of
@@ -159,8 +154,6 @@ function barsIn(file: string, count: number, input: string): RunsheetError {
   return problem('E104', { what, hint: `if it is a row: ${row}; ${listHint(input)}` }, { place: { file } });
 }
 
-const MAX_LINE = 1000;
-
 /** `Seed: 5` */
 const LABEL = /^([^:=]{1,40})[:=]/;
 
@@ -197,75 +190,3 @@ const namesIn = ({ map, keyColumn, gpuColumn }: SheetOptions): readonly string[]
   ...(gpuColumn === undefined ? [] : [gpuColumn]),
   'gpu',
 ];
-
-type Candidate = {
-  readonly separator: string;
-  readonly matches: number;
-  /** The first row with the usual number of fields. */
-  readonly from: number;
-};
-
-async function guessedSeparator(
-  source: SheetSource,
-  options: SheetOptions,
-  wanted: ReadonlySet<string>,
-): Promise<Settled> {
-  const declared = await declaredSeparator(source, options);
-  if (declared !== undefined) return withSeparator({ ...options, headerRow: 2 }, declared);
-  const candidates: Candidate[] = [];
-  for (const separator of SEPARATORS) {
-    if (separator === '|' && !(await hasBars(source, options))) continue;
-    const rows = await firstRowsOf(source, { ...options, delimiter: separator }, SAMPLED);
-    const from = evenFrom(rows?.map(({ fields }) => fields.length) ?? []);
-    if (rows === undefined || from === undefined) continue;
-    const matches = Math.max(...rows.slice(0, HEADER_ROWS).map(matchesIn(wanted)));
-    candidates.push({ separator, matches, from });
-  }
-  const most = Math.max(...candidates.map(({ matches }) => matches));
-  const matching = candidates.filter(({ matches }) => matches === most);
-  // The header contains the separator too, but no decimal commas.
-  const first = Math.min(...matching.map(({ from }) => from));
-  const [best, second] = matching.filter(({ from }) => from === first);
-  // Without a candidate, a comma is assumed, and a sheet without commas is refused.
-  if (best === undefined) return { options, guesses: [] };
-  if (second !== undefined) throw ambiguous(source.name, best.separator, second.separator);
-  return best.separator === ',' ? { options, guesses: [] } : withSeparator(options, best.separator);
-}
-
-/** Whether one of the first lines has a bar outside of choices such as `{red|blue}`. */
-async function hasBars(source: SheetSource, options: SheetOptions): Promise<boolean> {
-  for await (const line of firstOf(linesOf(lenientTextOf(source, options), MAX_LINE), SAMPLED))
-    if (withoutChoices(line).includes('|')) return true;
-  return false;
-}
-
-const shownAs = (separator: string): string => (separator === '\t' ? 'tab' : separator);
-
-function withSeparator(options: SheetOptions, separator: string): Settled {
-  const delimiter = shownAs(separator);
-  const guess = said('separator', `separator ${delimiter}`, { delimiter });
-  return { options: { ...options, delimiter }, guesses: [guess] };
-}
-
-function ambiguous(file: string, a: string, b: string): RunsheetError {
-  const what = `${file} may be separated by ${shownAs(a)} or by ${shownAs(b)}`;
-  const hint = `add --delimiter ${shellWord(shownAs(a))} or --delimiter ${shellWord(shownAs(b))}`;
-  return problem('E102', { what, hint }, { place: { file } });
-}
-
-/** Excel obeys a first line `sep=;`. */
-async function declaredSeparator(source: SheetSource, options: SheetOptions): Promise<string | undefined> {
-  for await (const line of linesOf(lenientTextOf(source, options), 100))
-    return /^"?sep=(.)"?$/iu.exec(line)?.[1];
-  return undefined;
-}
-
-const EVEN = 0.9;
-
-/** The index of the header, if nearly all rows from there on have the same number of fields; a title above it may match. */
-function evenFrom(widths: readonly number[]): number | undefined {
-  const counts = Map.groupBy(widths, (width) => width);
-  const [usual = 0, same = []] = [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
-  const from = widths.indexOf(usual);
-  return usual > 1 && same.length >= (widths.length - from) * EVEN ? from : undefined;
-}
