@@ -1,13 +1,15 @@
-// A hosted model as people name it: `fal:fal-ai/flux/dev`, or with its price before it: `0.025/run=fal:fal-ai/flux/dev`.
+// A hosted model as people name it: `fal:fal-ai/flux/dev`, with its price before it: `0.025/run=fal:fal-ai/flux/dev`, or by
+// the address of its Cog container: `cog:http://127.0.0.1:5000`.
 
+import { isWebAddress, withScheme } from './web-address.ts';
 import { list, nearest, problem } from '../errors/error.ts';
-import { isVendor, VENDORS, type Vendor } from '../options/server-kind.ts';
+import { isModelHost, MODEL_HOSTS, type ModelHost } from '../options/server-kind.ts';
 
 type StatedPrice = { readonly per: 'run' | 'second'; readonly usd: number };
 
 export type NamedModel = {
-  readonly vendor: Vendor;
-  /** The name on its page at the vendor: `owner/name`. */
+  readonly vendor: ModelHost;
+  /** The name on its page at the vendor: `owner/name`; the address of a Cog container. */
   readonly model: string;
   readonly price?: StatedPrice;
 };
@@ -18,12 +20,20 @@ type NamedPlace = { readonly place: string; readonly write: (name: string) => st
 /** Throws E602. */
 export function namedModel(text: string, { place, write }: NamedPlace): NamedModel {
   const [, before, vendor = '', model = ''] = /^(?:([^=:]*)=)?([a-z-]+):(.+)$/is.exec(text) ?? [];
-  if (isVendor(vendor))
+  if (vendor === 'cog') {
+    const address = withScheme(model);
+    if (before === undefined && isWebAddress(address)) return { vendor, model: address };
+    throw problem('E602', {
+      what: `${place} ${text} is not the address of a Cog container alone, which has no price`,
+      hint: write(`cog:${isWebAddress(address) ? address : 'http://127.0.0.1:5000'}`),
+    });
+  }
+  if (isModelHost(vendor))
     return { vendor, model, ...(before !== undefined && { price: priceIn(before, place) }) };
-  const near = vendor === '' ? undefined : nearest(vendor, VENDORS);
+  const near = vendor === '' ? undefined : nearest(vendor, MODEL_HOSTS);
   throw problem('E602', {
     what: `${place} ${text} names no vendor that runsheet knows`,
-    hint: `they are ${list(VENDORS)}: ${write(near === undefined ? 'replicate:owner/name' : `${near}:${model}`)}`,
+    hint: `they are ${list(MODEL_HOSTS)}: ${write(near === undefined ? 'replicate:owner/name' : `${near}:${model}`)}`,
   });
 }
 

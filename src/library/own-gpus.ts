@@ -10,9 +10,12 @@ import {
   TELLING_VENDORS,
   VENDOR_FACTS,
   type ServerKind,
+  isVendor,
+  type ModelHost,
   type Vendor,
 } from '../options/server-kind.ts';
 import { callSignal } from '../host/call-signal.ts';
+import { isWebAddress } from '../host/web-address.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { LOCAL, localService } from '../service-client/local-address.ts';
 import type { Config } from '../host/config.ts';
@@ -58,8 +61,8 @@ type GivenWorkflow = {
 };
 
 type GivenModel = {
-  readonly vendor: Vendor;
-  /** The name on its page at the vendor: `owner/name`. */
+  readonly vendor: ModelHost;
+  /** The name on its page at the vendor: `owner/name`; the address of a Cog container: `http://127.0.0.1:5000`. */
   readonly model: string;
   /** The workflow for a container of ComfyUI at `runpod`. */
   readonly workflow?: GivenWorkflow;
@@ -178,7 +181,12 @@ function withVendors(
   environment: Config['environment'],
 ) {
   if (models.length === 0) return request;
-  const vendors = [...new Set(models.map(({ vendor }) => vendor))];
+  const vendors = [...new Set(models.map(({ vendor }) => vendor))].filter(isVendor);
+  const containers = models.flatMap(({ vendor, model, keyFile }) =>
+    vendor === 'cog'
+      ? [{ url: model, kind: vendor, ...(keyFile !== undefined && { headersFile: keyFile }) }]
+      : [],
+  );
   const accounts = vendors.map((vendor) => {
     const keyFile = models.find((model) => model.vendor === vendor && model.keyFile !== undefined)?.keyFile;
     return vendorAccount(vendor, keyFile, environment);
@@ -192,7 +200,7 @@ function withVendors(
     ...(runTimeoutSeconds !== undefined && { runTimeoutSeconds }),
     ...(price && { price: { per: price.per, nano: Math.round(price.usd * NANO) } }),
   }));
-  return { ...request, servers: [...request.servers, ...accounts], models: named };
+  return { ...request, servers: [...request.servers, ...accounts, ...containers], models: named };
 }
 
 /** Throws E602 without a key. */
@@ -214,7 +222,9 @@ export function vendorAccount(
 
 const NANO = 1e9;
 
-const nameOf = (model: string): string => model.replace(/:.*$/s, '').split('/').at(-1) || model;
+/** `flux` of `owner/flux:version`; the host of an address. */
+const nameOf = (model: string): string =>
+  isWebAddress(model) ? new URL(model).host : model.replace(/:.*$/s, '').split('/').at(-1) || model;
 
 /** The numbers of this machine's GPUs; one seat if no driver lists any. */
 async function gpusHere(): Promise<readonly string[]> {

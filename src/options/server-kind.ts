@@ -1,4 +1,4 @@
-// The kinds of servers that run tasks: a ComfyUI, a Comfy API, a GPU of this machine for programs, and vendors of hosted models.
+// The kinds of servers that run tasks: a ComfyUI, a Comfy API, a GPU of this machine for programs, a Cog container, and vendors of hosted models.
 
 export const VENDORS = ['replicate', 'router', 'runpod', 'fal'] as const;
 export type Vendor = (typeof VENDORS)[number];
@@ -41,6 +41,12 @@ export const COST_TELLING_VENDORS: readonly string[] = ['router'] satisfies Vend
 
 export const isVendor = (text: string): text is Vendor => VENDORS.some((vendor) => vendor === text);
 
-export const SERVER_KINDS = ['comfyui', 'comfy-api', 'gpu', ...VENDORS] as const;
+/** The hosts of models: vendors, and Cog containers of one's own, which are named by their address and cost nothing. */
+export const MODEL_HOSTS = [...VENDORS, 'cog'] as const;
+export type ModelHost = (typeof MODEL_HOSTS)[number];
+
+export const isModelHost = (text: string): text is ModelHost => MODEL_HOSTS.some((host) => host === text);
+
+export const SERVER_KINDS = ['comfyui', 'comfy-api', 'gpu', ...MODEL_HOSTS] as const;
 
 export type ServerKind = (typeof SERVER_KINDS)[number];

@@ -65,6 +65,8 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/run-service/executors/remote/naming/graph-in-file.ts': ['given'],
   'src/run-service/executors/remote/task.ts': ['workflow'],
   'src/run-service/executors/remote/unusable-server.ts': ['answer'],
+  'src/run-service/executors/remote/vendors/cog-answers.ts': ['answer'],
+  'src/run-service/executors/remote/vendors/cog.ts': ['answer'],
   'src/run-service/executors/remote/vendors/fal.ts': ['answer', 'answer'],
   'src/run-service/executors/remote/vendors/comfy-router.ts': ['answer'],
   'src/run-service/executors/remote/vendors/runpod.ts': ['answer'],

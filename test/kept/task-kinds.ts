@@ -1,7 +1,7 @@
 // The tasks that the run service stores, apart from graphs.
 
 import fc from 'fast-check';
-import { VENDORS } from '../../src/options/server-kind.ts';
+import { MODEL_HOSTS } from '../../src/options/server-kind.ts';
 import { NO_FILES } from '../../src/run-service/executors/remote/filled-workflow.ts';
 import type { Program } from '../../src/run-service/executors/remote/target.ts';
 import {
@@ -34,7 +34,7 @@ const inputsTask: fc.Arbitrary<InputsTask> = fc
     fc.record({ id: fc.uuid(), name, isPaid: fc.boolean(), runTimeoutSeconds: count }),
     fc.option(list(input), { nil: undefined }),
     fc.oneof(
-      fc.record({ kind: fc.constant('model'), vendor: fc.constantFrom(...VENDORS), model: text }),
+      fc.record({ kind: fc.constant('model'), vendor: fc.constantFrom(...MODEL_HOSTS), model: text }),
       fc.record({
         kind: fc.constant('program'),
         program: recordOf<Program>(

@@ -27,6 +27,7 @@
 //   Replicate      secret and signed(body) of webhooks; showsWebhooks; uploads()
 //   RunPod         inlinesPictures; listsRequests
 //   fal            crashNext(n): the queue executes again; signed(id, body)
+//   Cog            health; break(): connections break during a run; isDeaf: a run ends although it is cancelled
 //   Comfy Router   consume(key); deadlineMs of a synchronous call; hasQueue; usd of a run; mostCommittedUsd
 
 import { createHash } from 'node:crypto';
@@ -78,6 +79,12 @@ export type VendorRequest = {
   /** The parsed body; an empty object if it is no JSON. */
   readonly body: ModelInputs;
   readonly bytes: Buffer;
+  readonly connection: {
+    /** Calls back if the client leaves before it has its answer. */
+    onLeft(act: () => void): void;
+    /** Breaks the connection. */
+    break(): void;
+  };
 };
 
 export type SentWebhook = { readonly body: string; readonly headers: Readonly<Record<string, string>> };
@@ -95,7 +102,7 @@ export const isEnded = ({ state }: VendorRun): boolean => state !== 'waiting' &&
 
 export abstract class Vendor implements VendorStandIn {
   readonly key: string = 'key-of-a-test';
-  readonly model: string;
+  readonly #model: string;
   readonly runs: VendorRun[] = [];
   readonly #began: VendorRun[] = [];
   readonly #timers = new Map<VendorRun, NodeJS.Timeout>();
@@ -113,7 +120,11 @@ export abstract class Vendor implements VendorStandIn {
   protected hasCredits = true;
 
   constructor(model: string) {
-    this.model = model;
+    this.#model = model;
+  }
+
+  get model(): string {
+    return this.#model;
   }
 
   /** Whether this request asks for a run. */
@@ -314,6 +325,10 @@ export abstract class Vendor implements VendorStandIn {
       headers: incoming.headers,
       body: parsed(bytes),
       bytes,
+      connection: {
+        onLeft: (act) => void response.once('close', () => !response.writableEnded && act()),
+        break: () => incoming.socket.destroy(),
+      },
     };
     const isCreate = this.isCreate(request);
     if (isCreate) this.#posts += 1;

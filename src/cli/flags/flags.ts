@@ -213,7 +213,7 @@ export const ownFlags = inGroup('your own GPUs', {
   model: optional(
     textFlag(
       '[usd/run=|usd/s=]vendor:model',
-      'run this hosted model, such as replicate:black-forest-labs/flux-schnell; its key comes from --key-file, or from the variable that the vendor names; what the vendor asks, for --max-cost: 0.025/run=fal:fal-ai/flux/dev, or 0.0003/s=… (docs/where-rows-run.md)',
+      "run this hosted model, such as replicate:black-forest-labs/flux-schnell, or the one in your Cog container, cog:http://127.0.0.1:5000; a vendor's key comes from --key-file, or from the variable that the vendor names; what the vendor asks, for --max-cost: 0.025/run=fal:fal-ai/flux/dev, or 0.0003/s=… (docs/where-rows-run.md)",
     ),
   ),
   keyFile: optional(textFlag('file', 'with --model, a file with your key at the vendor alone')),

@@ -6,7 +6,7 @@ import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import type { Config } from '../../host/config.ts';
 import type { GivenGpus } from '../../library/own-gpus.ts';
-import { VENDOR_FACTS, type Vendor } from '../../options/server-kind.ts';
+import { isVendor, VENDOR_FACTS, type Vendor } from '../../options/server-kind.ts';
 import { readDeployments, type DeploymentsFile } from '../../run-service/server.ts';
 import { workflowText } from '../flags/workflow-file.ts';
 
@@ -62,7 +62,7 @@ function modelsOf(
 ): OwnDeployments['models'] {
   const keyFiles = new Map<Vendor, string>();
   for (const { name, vendor, keyFile } of models) {
-    if (keyFile === undefined) continue;
+    if (keyFile === undefined || !isVendor(vendor)) continue;
     const path = resolve(folder, keyFile);
     if ((keyFiles.get(vendor) ?? path) !== path)
       throw problem('E602', {
@@ -71,10 +71,10 @@ function modelsOf(
       });
     keyFiles.set(vendor, path);
   }
-  return models.map(({ name, vendor, model, price, inputs, runTimeoutSeconds }) => {
-    const keyFile = keyFiles.get(vendor);
-    const { variable } = VENDOR_FACTS[vendor];
-    if (keyFile === undefined && !environment[variable])
+  return models.map(({ name, vendor, model, price, inputs, keyFile: ownKeyFile, runTimeoutSeconds }) => {
+    const keyFile = isVendor(vendor) ? keyFiles.get(vendor) : ownKeyFile && resolve(folder, ownKeyFile);
+    const variable = isVendor(vendor) ? VENDOR_FACTS[vendor].variable : undefined;
+    if (keyFile === undefined && variable !== undefined && !environment[variable])
       throw problem('E602', {
         what: `the deployment ${name} needs your key at ${vendor}`,
         hint: `set ${variable} where the service starts; or write the key alone into a file, and name it in the entry: "keyFile": "key.txt"`,

@@ -120,7 +120,7 @@ export async function inspect(server: InspectedServer, tasks: readonly Task[]): 
   const { version, gpu } = await server.backend.describe();
   server.version = version;
   if (server.gpu === '') server.gpu = gpu;
-  for (const task of tasks.filter((each) => runsAt(each, server.backend.kind))) {
+  for (const task of tasks.filter((each) => runsAt(each, server.backend))) {
     // A server that cannot describe one workflow may still execute the others.
     const nodes = isGraph(task)
       ? await classesAt(server.backend, task.graph).catch((error: unknown) => errorMessage(error))

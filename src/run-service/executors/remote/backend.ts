@@ -249,6 +249,8 @@ export type ToldMessage = {
 
 export type Backend = {
   readonly kind: ServerKind;
+  /** The address of a server whose only model is named by it. */
+  readonly address?: string;
   /** Read again for each use, because the server may have become better known. */
   readonly guarantee: Guarantee;
   readonly seats: Seats;

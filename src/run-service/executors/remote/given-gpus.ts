@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { isWebAddress, withScheme } from '../../../host/web-address.ts';
-import { SERVER_KINDS, VENDORS } from '../../../options/server-kind.ts';
+import { MODEL_HOSTS, SERVER_KINDS } from '../../../options/server-kind.ts';
 import { statedPriceSchema } from './run-price.ts';
 import { isSeat } from './server-address.ts';
 import { RUN_TIMEOUT_SECONDS } from './workflow.ts';
@@ -52,8 +52,8 @@ export const givenGpusSchema = z.strictObject({
   models: z
     .array(
       z.strictObject({
-        vendor: z.enum(VENDORS),
-        /** The name on its page at the vendor: `owner/name`. */
+        vendor: z.enum(MODEL_HOSTS),
+        /** The name on its page at the vendor: `owner/name`; the address of a Cog container. */
         model: z.string().min(1).max(300),
         name: z.string().min(1).max(100),
         /** A JSON Schema of the inputs (default: as the vendor describes them). */

@@ -17,6 +17,8 @@ const ANSWER_MS = 10_000;
 const HEADERS_MS = 120_000;
 const BODY_MS = 60_000;
 const ANSWER_BYTES = 64 << 20;
+/** An answer that has the files of a run. */
+const HELD_BYTES = 384 << 20;
 const CONNECTIONS = 8;
 /** Downloads have connections of their own, because they may take long and a server that cannot be polled counts as dead. */
 const FILE_CONNECTIONS = 4;
@@ -34,9 +36,13 @@ type Sent = {
   readonly body?: string | Form;
   readonly signal?: AbortSignal;
   readonly more?: Readonly<Record<string, string>>;
+  /** Milliseconds; 0: no limit. */
+  readonly headersTimeout?: number;
 };
 
 type AskOptions = {
+  /** Ends a request whose answer may take any time, because it comes at the end of a run. */
+  readonly heldBy?: AbortSignal;
   readonly waitMs?: number;
   readonly more?: Sent['more'];
   readonly method?: 'GET' | 'POST' | 'PUT';
@@ -44,9 +50,9 @@ type AskOptions = {
 
 export type Http = ReturnType<typeof openHttp>;
 
-export function openHttp(url: string, headers: Readonly<Record<string, string>>) {
-  const [dispatcher, files] = [CONNECTIONS, FILE_CONNECTIONS].map((connections) =>
-    openOutgoing({ connections, headersMs: HEADERS_MS, bodyMs: BODY_MS }),
+export function openHttp(url: string, headers: Readonly<Record<string, string>>, connections = CONNECTIONS) {
+  const [dispatcher, files] = [connections, FILE_CONNECTIONS].map((most) =>
+    openOutgoing({ connections: most, headersMs: HEADERS_MS, bodyMs: BODY_MS }),
   ) as [Dispatcher, Dispatcher];
   const send = async (path: string, { more, ...options }: Sent, way: Dispatcher = dispatcher) => {
     try {
@@ -61,20 +67,11 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
   };
   const answerTo = async (path: string, options: Sent, way?: Dispatcher): Promise<ServerAnswer> => {
     const answer = await send(path, options, way);
-    return { status: answer.statusCode, text: await boundedText(answer.body), headers: answer.headers };
+    const most = options.headersTimeout === 0 ? HELD_BYTES : ANSWER_BYTES;
+    return { status: answer.statusCode, text: await boundedText(answer.body, most), headers: answer.headers };
   };
-  /** Sends a POST if there is a body, else a GET, unless the method is named. */
-  const ask = (
-    path: string,
-    body?: string,
-    { waitMs = ANSWER_MS, more = {}, method = body === undefined ? 'GET' : 'POST' }: AskOptions = {},
-  ): Promise<ServerAnswer> =>
-    answerTo(path, {
-      signal: AbortSignal.timeout(waitMs),
-      more,
-      method,
-      ...(body !== undefined && { body }),
-    });
+  const ask = (path: string, body?: string, options?: AskOptions): Promise<ServerAnswer> =>
+    answerTo(path, requestOf(body, options));
   return {
     dispatcher,
     close: async (): Promise<void> => void (await Promise.all([dispatcher.destroy(), files.destroy()])),
@@ -113,6 +110,18 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
     },
   };
 }
+
+/** A POST if there is a body, else a GET, unless the method is named. */
+const requestOf = (
+  body: string | undefined,
+  { waitMs = ANSWER_MS, more = {}, heldBy, method = body === undefined ? 'GET' : 'POST' }: AskOptions = {},
+): Sent => ({
+  signal: heldBy ?? AbortSignal.timeout(waitMs),
+  more,
+  method,
+  ...(heldBy && { headersTimeout: 0 }),
+  ...(body !== undefined && { body }),
+});
 
 /** Throws Blocked if the server accepts no file at all, and an Error if it will never accept this one. */
 function assertTaken(path: string, { status, text }: ServerAnswer): void {
@@ -156,13 +165,13 @@ const MAX_TEXT = 500;
 /** Secrets are removed because a proxy may echo the request's headers. */
 export const shown = (text: string): string => shortened(withoutSecrets(terminalLine(text)), MAX_TEXT);
 
-async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
+async function boundedText(body: AsyncIterable<Buffer>, most: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of body) {
       bytes += chunk.length;
-      if (bytes > ANSWER_BYTES) throw new Error(`an answer of more than ${ANSWER_BYTES} bytes`);
+      if (bytes > most) throw new Error(`an answer of more than ${most} bytes`);
       chunks.push(chunk);
     }
   } catch (error) {

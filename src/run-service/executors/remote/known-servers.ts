@@ -7,7 +7,7 @@ import { errorMessage, problem, type RunsheetError } from '../../../errors/error
 import { withScheme } from '../../../host/web-address.ts';
 import { identityOf } from '../../../host/service-address.ts';
 import { plural } from '../../../options/number-text.ts';
-import { isVendor } from '../../../options/server-kind.ts';
+import { isModelHost, isVendor } from '../../../options/server-kind.ts';
 import type { Database, ServerRow } from '../../database.ts';
 import { stateIn, timeLimitMs, type AssignedRun } from './assigned-run.ts';
 import { Unreachable, type Backend } from './backend.ts';
@@ -152,8 +152,9 @@ export class KnownServers {
     const opened = this.#opened({ ...request, url: at });
     const { kind = 'comfyui' } = request;
     this.#refuseOtherKind(at, kind);
-    // Hosts behind one proxy share IP addresses, and a key goes to the address that its owner chose only.
-    const address = isVendor(kind)
+    // Hosts behind one proxy share IP addresses, and a key goes to the address that its owner chose only. A Cog
+    // container is named by its address.
+    const address = isModelHost(kind)
       ? undefined
       : await this.#sameAddress(at, [
           ...database.servers().flatMap((row) => (row.kind === kind ? [row.url] : [])),

@@ -5,6 +5,7 @@ import type { ServerKind } from '../../../options/server-kind.ts';
 import type { Backend } from './backend.ts';
 import { openComfyApi } from './comfy-api.ts';
 import { openComfyui } from './comfyui.ts';
+import { openCog } from './vendors/cog.ts';
 import { openRouter } from './vendors/comfy-router.ts';
 import { openFal } from './vendors/fal.ts';
 import { openReplicate } from './vendors/replicate.ts';
@@ -20,6 +21,7 @@ const OPEN: Readonly<Partial<Record<ServerKind, (url: string, settings: Settings
   router: openRouter,
   runpod: openRunpod,
   fal: openFal,
+  cog: openCog,
 };
 
 export function openBackend(kind: ServerKind, url: string, settings: Settings): Backend {

@@ -283,7 +283,7 @@ export class OwnGpus {
       id,
       name,
       isReal: true,
-      ...(task.kind === 'model' && { isBilled: true as const }),
+      ...(task.kind === 'model' && task.isPaid && { isBilled: true as const }),
       // Getters, because the list of servers may grow.
       get gpu() {
         return servers()[0]?.gpu ?? 'GPU';

@@ -103,7 +103,7 @@ export class Remote implements Executor {
 
   /** The servers of the task's kind that a run with this list may use; all of them if the list is empty. */
   among(named: string, task: Task | undefined): readonly GpuServer[] {
-    const servers = this.servers.filter(({ backend }) => task === undefined || runsAt(task, backend.kind));
+    const servers = this.servers.filter(({ backend }) => task === undefined || runsAt(task, backend));
     if (named === '') return servers;
     const urls = new Set(named.split(' ').map(this.#world.keptUnder));
     return servers.filter(({ url }) => urls.has(url));

@@ -5,8 +5,7 @@ import type { Refusal } from '../../../service-client/contract/refusal.ts';
 import { badValue, listed } from '../../../service-client/contract/refusal.ts';
 import { parseExactly, exactText } from '../../../host/exact-json.ts';
 import { nearest } from '../../../errors/error.ts';
-import type { ServerKind } from '../../../options/server-kind.ts';
-import type { PutFile, SentWork } from './backend.ts';
+import type { Backend, PutFile, SentWork } from './backend.ts';
 import {
   choicesOf,
   filledGraph,
@@ -42,10 +41,11 @@ export const restoredTask = (text: string): Task => parseExactly(text) as Task;
 
 export const isGraph = (task: Task): task is Workflow => task.kind === undefined;
 
-/** Whether servers of this kind run such tasks. */
-export function runsAt(task: Task, kind: ServerKind): boolean {
+/** Whether this server runs such tasks. */
+export function runsAt(task: Task, { kind, address }: Pick<Backend, 'kind' | 'address'>): boolean {
   if (isGraph(task)) return kind === 'comfyui' || kind === 'comfy-api';
-  return kind === (task.kind === 'program' ? 'gpu' : task.vendor);
+  if (task.kind === 'program') return kind === 'gpu';
+  return kind === task.vendor && (address === undefined || address === task.model);
 }
 
 export const takesFiles = ({ inputs = [] }: Task): boolean =>

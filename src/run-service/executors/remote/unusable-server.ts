@@ -5,7 +5,7 @@ import { connect } from 'node:tls';
 import { errorMessage, problem, type RunsheetError } from '../../../errors/error.ts';
 import type { UnusableServer } from '../../../errors/server-hints.ts';
 import type { ServerRow } from '../../database.ts';
-import { isVendor, VENDOR_FACTS, type Vendor } from '../../../options/server-kind.ts';
+import { isModelHost, isVendor, VENDOR_FACTS, type ModelHost } from '../../../options/server-kind.ts';
 import { Blocked, type OtherAnswer, type Unreachable } from './backend.ts';
 import { jsonIn, openHttp } from './http.ts';
 
@@ -14,17 +14,17 @@ export async function unusableAt(
   kind: ServerRow['kind'],
   error: Unreachable,
 ): Promise<RunsheetError> {
-  if (isVendor(kind)) return unusableVendor(url, kind, error);
+  if (isModelHost(kind)) return unusableVendor(url, kind, error);
   const why = kind === 'comfyui' ? await whyUnusable(url, error) : undefined;
   return problem('E614', { url, reason: errorMessage(error), ...(why && { why }) });
 }
 
-export const unusableVendor = (url: string, vendor: Vendor, error: Unreachable): RunsheetError =>
+export const unusableVendor = (url: string, vendor: ModelHost, error: Unreachable): RunsheetError =>
   problem('E614', {
     url,
     reason: errorMessage(error),
     ...(error instanceof Blocked
-      ? { why: 'vendor-key', variable: VENDOR_FACTS[vendor].variable }
+      ? { why: 'vendor-key', ...(isVendor(vendor) && { variable: VENDOR_FACTS[vendor].variable }) }
       : { why: 'vendor' }),
   });
 

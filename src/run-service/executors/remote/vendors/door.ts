@@ -2,11 +2,11 @@
 // HMAC-SHA256>. Only the vendor that got the request knows it, and it proves no more than that this request arrived.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isVendor, type Vendor } from '../../../../options/server-kind.ts';
+import { isModelHost, type ModelHost } from '../../../../options/server-kind.ts';
 import { readToldPath, TOLD } from '../../../../service-client/contract/told-path.ts';
 
 /** A try of a run at a vendor. */
-export type ToldRun = { readonly vendor: Vendor; readonly id: string; readonly tries: number };
+export type ToldRun = { readonly vendor: ModelHost; readonly id: string; readonly tries: number };
 
 /** `url`: the public address of the receiver. */
 export type DoorOptions = { readonly url: string; readonly secret: string };
@@ -22,7 +22,7 @@ export function openDoor({ url, secret }: DoorOptions) {
     /** The run of a genuine address. */
     runAt(path: string): ToldRun | undefined {
       const { vendor = '', id = '', tries = 0, mac = '' } = readToldPath(path) ?? {};
-      if (!isVendor(vendor)) return undefined;
+      if (!isModelHost(vendor)) return undefined;
       const run = { vendor, id, tries };
       return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(run))) ? run : undefined;
     },

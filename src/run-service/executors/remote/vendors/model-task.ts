@@ -2,10 +2,11 @@
 
 import { list, problem } from '../../../../errors/error.ts';
 import { uuidOf } from '../../../identity.ts';
-import { WORKFLOW_VENDORS } from '../../../../options/server-kind.ts';
+import { isVendor, WORKFLOW_VENDORS } from '../../../../options/server-kind.ts';
 import { Unreachable, type Backend, type DescribedModel } from '../backend.ts';
 import { describedInputs } from '../described-inputs.ts';
 import type { GivenModel, GivenWorkflow } from '../given-gpus.ts';
+import { addressOf } from '../server-address.ts';
 import { unusableVendor } from '../unusable-server.ts';
 import type { InputsTask, Task } from '../task.ts';
 import { workflowOf } from '../workflow.ts';
@@ -22,7 +23,9 @@ export async function modelTask(
   backends: readonly Backend[],
   tasks: Iterable<Task>,
 ): Promise<{ readonly task: ModelTask; readonly notes: readonly string[] }> {
-  const backend = backends.find(({ kind }) => kind === vendor);
+  const backend = backends.find(
+    ({ kind, address }) => kind === vendor && (address === undefined || address === addressOf(name)),
+  );
   const described = await backend?.model?.(name).catch((error: unknown) => {
     if (!(error instanceof Unreachable)) throw error;
     if (error.answer?.status === 404 || error.answer?.status === 422)
@@ -32,7 +35,7 @@ export async function modelTask(
       });
     const before = earlierTask({ vendor, model: name, workflow }, tasks);
     if (before !== undefined) return { model: before.model, inputs: before.inputs };
-    throw unusableVendor(vendor, vendor, error);
+    throw unusableVendor(isVendor(vendor) ? vendor : name, vendor, error);
   });
   const { model = name } = described ?? {};
   const price = stated ?? (backend?.tellsCost === true ? ({ per: 'told' } as const) : undefined);
@@ -43,7 +46,7 @@ export async function modelTask(
     vendor,
     model,
     inputs: inputs === undefined ? inputsOf(described) : describedInputs(inputs),
-    isPaid: true,
+    isPaid: isVendor(vendor),
     runTimeoutSeconds,
     ...(price && { price }),
   } as const;
