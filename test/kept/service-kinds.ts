@@ -20,12 +20,7 @@ import {
   type StoredFile,
   type StoredOutput,
 } from '../../src/run-service/executors/remote/assigned-run.ts';
-import type {
-  ClassInput,
-  Graph,
-  MadeOutput,
-  NodeClass,
-} from '../../src/run-service/executors/remote/backend.ts';
+import type { Graph, MadeOutput, NodeClass } from '../../src/run-service/executors/remote/backend.ts';
 import { filledGraph, NO_FILES } from '../../src/run-service/executors/remote/filled-workflow.ts';
 import {
   faultsOf,
@@ -118,6 +113,7 @@ const state = recordOf<RunState>(
     losses: few,
     placedMs: ms,
     askedMs: ms,
+    account: text,
     tries: count,
     ref: text,
     left: list(text),
@@ -143,6 +139,7 @@ const state = recordOf<RunState>(
     'losses',
     'placedMs',
     'askedMs',
+    'account',
     'tries',
     'ref',
     'left',
@@ -176,7 +173,7 @@ const bound = fc.oneof(
   integer.map((any) => JSON.stringify(any)),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
 );
-const classInput = recordOf<ClassInput>(
+const classInput = recordOf<NodeClass['inputs'][string]>(
   {
     type: fc.constantFrom('INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO', 'IMAGE'),
     default: nested,

@@ -39,6 +39,8 @@ export type RunState = {
   readonly placedMs?: number;
   /** When the run was first sent in this try. */
   readonly askedMs?: number;
+  /** The account that was asked, as the backend stands for it. */
+  readonly account?: string;
   /** The number of the current try, for servers that want a new key for each try. */
   readonly tries?: number;
   /** The server's id of the run. */
@@ -184,7 +186,7 @@ export function shownAgain(before: RunState): RunState {
 
 /** The run is to be executed again. */
 export function anotherTry(before: RunState): RunState {
-  const { startedMs: _, ref: __, askedMs: ___, ...state } = before;
+  const { startedMs: _, ref: __, askedMs: ___, account: ____, ...state } = before;
   return { ...state, isSent: false, tries: (state.tries ?? 1) + 1 };
 }
 

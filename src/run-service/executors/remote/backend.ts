@@ -209,7 +209,8 @@ export type Listening = {
  *   same-key         repeating a key buys nothing for `ms`: until then the run is sent again, later never. `provesAbsence`: if the
  *                    key is used up, the server shows whether a job came of it
  *   told-or-unknown  only the server's messages reveal the run: it is never sent again, and unknown if none came within `boundMs`
- *                    (`isAfterLimit`: counted from the time limit of the run)
+ *                    (`isAfterLimit`: counted from the time limit of the run;
+ *                    `isOtherAccount`: another account was asked than is known now)
  *   again            nothing reveals the run, and a run costs nothing but time: it is sent again
  *
  * `gone`: whether a run that the server held and lost (it stopped, or does not answer for long) is executed
@@ -218,7 +219,12 @@ export type Listening = {
 export type Guarantee = { readonly gone: 'again' | 'unknown' } & (
   | { readonly lost: 'asked'; readonly isSlow?: true; readonly forMs?: number }
   | { readonly lost: 'same-key'; readonly ms: number; readonly provesAbsence: boolean }
-  | { readonly lost: 'told-or-unknown'; readonly boundMs: number; readonly isAfterLimit?: true }
+  | {
+      readonly lost: 'told-or-unknown';
+      readonly boundMs: number;
+      readonly isAfterLimit?: true;
+      readonly isOtherAccount?: true;
+    }
   | { readonly lost: 'again' }
 );
 
@@ -258,6 +264,8 @@ export type Backend = {
   readonly isPolled?: true;
   /** The server tells at the end of a run what it cost. */
   readonly tellsCost?: true;
+  /** Stands for the account that pays; undefined without a key. The list of one account proves nothing about another. */
+  account?(): string | undefined;
   /** The server may refuse every run (key, credits), so its first run is tried alone. */
   readonly mayBlock?: true;
   /** The model of this name as it will run, and the JSON Schema of its inputs within its document. */

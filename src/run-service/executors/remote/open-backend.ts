@@ -1,5 +1,6 @@
 // Opens the port to a server by its kind.
 
+import { createHash } from 'node:crypto';
 import { problem } from '../../../errors/error.ts';
 import type { ServerKind } from '../../../options/server-kind.ts';
 import type { Backend } from './backend.ts';
@@ -27,5 +28,13 @@ const OPEN: Readonly<Partial<Record<ServerKind, (url: string, settings: Settings
 export function openBackend(kind: ServerKind, url: string, settings: Settings): Backend {
   const open = OPEN[kind];
   if (open === undefined) throw problem('E602', { what: `${kind} cannot be driven yet` });
-  return open(url, settings);
+  const backend = open(url, settings);
+  // A ComfyUI has no accounts; its headers are those of a proxy. Getters of the backend stay getters.
+  return kind === 'comfyui' ? backend : Object.assign(backend, { account: () => accountIn(settings) });
+}
+
+/** A later command may give the key of another account. */
+function accountIn({ headers }: Settings): string | undefined {
+  const { authorization } = headers;
+  return authorization && createHash('sha256').update(authorization).digest('hex').slice(0, 16);
 }

@@ -286,10 +286,12 @@ export class Outbox {
 
   /** Stored before the request if only this note tells whether the run may be sent. */
   #noteAsked(assigned: AssignedRun, askedMs: number | undefined): void {
-    const { askedMs: before, ...state } = assigned.state;
+    const { askedMs: before, account: _, ...state } = assigned.state;
     if (before === askedMs) return;
-    assigned.state = { ...state, ...(askedMs !== undefined && { askedMs }) };
-    if (this.#sender.backend.guarantee.lost === 'told-or-unknown')
+    const { backend } = this.#sender;
+    const account = backend.account?.();
+    assigned.state = { ...state, ...(askedMs !== undefined && { askedMs, ...(account && { account }) }) };
+    if (backend.guarantee.lost === 'told-or-unknown' || account !== undefined)
       this.#deps.commit(() => this.#deps.keep(assigned));
   }
 }

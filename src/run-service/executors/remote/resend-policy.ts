@@ -10,11 +10,20 @@
 import { timeLimitMs, type AssignedRun, type RunState } from './assigned-run.ts';
 import type { Backend, Guarantee } from './backend.ts';
 
+/** How long a run waits for the key of the account that was asked for it. */
+const OTHER_ACCOUNT_MS = 3_600_000;
+
 /** A task that calls a paid service elsewhere is never repeated on suspicion, wherever it runs. */
 export function guaranteeFor(
-  { guarantee }: Pick<Backend, 'guarantee'>,
-  assigned: Pick<AssignedRun, 'task' | 'run'>,
+  backend: Pick<Backend, 'guarantee' | 'account'>,
+  assigned: Pick<AssignedRun, 'task' | 'run' | 'state'>,
 ): Guarantee {
+  const { guarantee } = backend;
+  const [now, then] = [backend.account?.(), assigned.state.account];
+  // Neither the list nor the idempotency key of another account says anything about the run.
+  const isProof = guarantee.lost === 'asked' || guarantee.lost === 'same-key';
+  if (isProof && now !== undefined && then !== undefined && now !== then)
+    return { lost: 'told-or-unknown', gone: 'unknown', boundMs: OTHER_ACCOUNT_MS, isOtherAccount: true };
   const bounded =
     guarantee.lost === 'told-or-unknown' && guarantee.isAfterLimit === true
       ? { ...guarantee, boundMs: guarantee.boundMs + timeLimitMs(assigned) }
@@ -27,7 +36,7 @@ export type Unanswered = { readonly runs: number; readonly untilMs: number };
 
 /** The runs of a server of which only its own messages can tell whether it took them; null if there are none. */
 export function unansweredAt(
-  backend: Pick<Backend, 'guarantee'>,
+  backend: Pick<Backend, 'guarantee' | 'account'>,
   runs: Iterable<Pick<AssignedRun, 'task' | 'run' | 'state' | 'phase' | 'mustLook'>>,
 ): Unanswered | null {
   const ends = [...runs].flatMap((assigned) => {
@@ -66,9 +75,11 @@ export function afterLostAnswer(
   guarantee: Guarantee,
   { unclear, reason, absentForMs, askedForMs, lateMs, settledMs }: LostAnswer,
 ): { readonly kind: 'wait' } | { readonly kind: 'send' } | EndDecision {
+  const isOther = guarantee.lost === 'told-or-unknown' && guarantee.isOtherAccount === true;
+  const why = isOther ? 'it was asked with the key of another account' : reason;
   const unknown = {
     kind: 'end-unknown',
-    reason: `does not say whether it took this run${reason === undefined ? '' : `: ${reason}`}`,
+    reason: `does not say whether it took this run${why === undefined ? '' : `: ${why}`}`,
   } as const;
   if (guarantee.lost === 'told-or-unknown')
     return askedForMs < guarantee.boundMs ? { kind: 'wait' } : unknown;
