@@ -16,7 +16,7 @@ export function chartsOf({
     charts.set(
       'short-runs',
       barsOf(
-        'Rows per second, 200 runs of 0.1 s outstanding',
+        'Rows per second, 200 runs of 0.1 s in flight',
         shortRuns.map(({ program, perSecond }) =>
           bar(program, perSecond, perSecond.toFixed(0), program === 'runsheet'),
         ),
@@ -29,7 +29,7 @@ export function chartsOf({
       barsOf(
         'Rows per second, compared with the loop measured beside it',
         throughput.map(({ backend, cap, perSecond, toLoop }) =>
-          bar(`${cap} outstanding, ${backend}`, toLoop, `${toLoop.toFixed(2)} (${perSecond.toFixed(0)}/s)`),
+          bar(`${cap} in flight, ${backend}`, toLoop, `${toLoop.toFixed(2)} (${perSecond.toFixed(0)}/s)`),
         ),
         { value: 1, name: 'the loop' },
       ),

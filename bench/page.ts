@@ -47,15 +47,7 @@ export function pageOf({
     'A worker that has run for a while, beside a Temporal of its own; runs of 0.1 s, and the same loop in a warm process. Medians of rounds in turn; "to the loop" is the median of the rounds\' own ratios.',
     '',
     table(
-      [
-        'Temporal on',
-        'outstanding',
-        'rows/s',
-        'loop rows/s',
-        'to the loop',
-        'to the ideal',
-        'events per row',
-      ],
+      ['Temporal on', 'in flight', 'rows/s', 'loop rows/s', 'to the loop', 'to the ideal', 'events per row'],
       throughput.map((result) => [
         result.backend,
         String(result.cap),
@@ -72,7 +64,7 @@ export function pageOf({
     table(
       [
         'Temporal on',
-        'outstanding',
+        'in flight',
         'worker',
         'of it main thread',
         'Temporal',
@@ -101,7 +93,7 @@ export function pageOf({
     'From the first queued run to the last ended run, compared with run time × rows ÷ cap. The median from the end of a run to the next POST is of runs whose times vary by half.',
     '',
     table(
-      ['run time', 'outstanding', 'rows', 'seconds', 'to the ideal', 'from an end to the next POST, ms'],
+      ['run time', 'in flight', 'rows', 'seconds', 'to the ideal', 'from an end to the next POST, ms'],
       steady.map((result) => [
         `${result.runSeconds} s`,
         String(result.cap),
@@ -170,7 +162,7 @@ function shortRunsSection(runs: readonly ShortRuns[]): readonly string[] {
   return [
     '## Beside other programs',
     '',
-    'In turn in the same place: 200 runs of 0.1 s outstanding. runsheet is the command with its own servers. Each program starts anew for each of three rounds; the median counts, from the first queued run to the last ended run. BullMQ: one job a row, its files and lines as the loop. GNU parallel: a shell script for each row with curl (`bench/rivals/parallel.sh`).',
+    'In turn in the same place: 200 runs of 0.1 s in flight. runsheet is the command with its own servers. Each program starts anew for each of three rounds; the median counts, from the first queued run to the last ended run. BullMQ: one job a row, its files and lines as the loop. GNU parallel: a shell script for each row with curl (`bench/rivals/parallel.sh`).',
     '',
     table(
       ['program', 'rows', 'rows/s'],
@@ -185,7 +177,7 @@ function millionSection({ backend, rows, rowsPerSecond, steps }: Million): reado
   return [
     `## ${rows.toLocaleString('en')} rows on ${backend === 'PostgreSQL' ? backend : 'the dev server'}`,
     '',
-    `200 runs of 0.05 s outstanding, ${rowsPerSecond.toFixed(0)} rows/s.`,
+    `200 runs of 0.05 s in flight, ${rowsPerSecond.toFixed(0)} rows/s.`,
     '',
     table(
       ['step', 'seconds', 'peak MB of its process'],
@@ -207,7 +199,7 @@ function ratesSection(rates: readonly Rates[]): readonly string[] {
     '',
     table(
       [
-        'outstanding × run time',
+        'in flight × run time',
         'machines',
         'rows',
         'events a row',
@@ -270,7 +262,7 @@ function killsSection(kills: readonly Kills[]): readonly string[] {
   return [
     '## Repeated kills',
     '',
-    `${first.rows} rows, ${first.cap} runs of 0.5 to 1.5 s outstanding, responses to Queue Run delayed by 150 ms. The working process gets SIGKILL at full speed, at least 10 s after the last kill, with 10 runs outstanding and a request in flight, and is restarted at once. Full speed: 0.9 of the completions per second before the kill, in a window of 2 s that starts 2 s after it, so 2.0 is the best possible value. All figures come from the service's run list.`,
+    `${first.rows} rows, ${first.cap} runs of 0.5 to 1.5 s in flight, responses to Queue Run delayed by 150 ms. The working process gets SIGKILL at full speed, at least 10 s after the last kill, with 10 runs in flight and a request in flight, and is restarted at once. Full speed: 0.9 of the completions per second before the kill, in a window of 2 s that starts 2 s after it, so 2.0 is the best possible value. All figures come from the service's run list.`,
     '',
     table(
       [
@@ -282,7 +274,7 @@ function killsSection(kills: readonly Kills[]): readonly string[] {
         'to full speed, median s',
         'worst s',
         'not back',
-        'most runs outstanding',
+        'most runs in flight',
         'whole job s',
       ],
       kills.map((result) => [

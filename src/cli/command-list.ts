@@ -194,7 +194,7 @@ const onPools = buildRouteMap({
         flags: {
           size: wholeFlag(0, MAX_POOL_SIZE)(
             'n',
-            'how many runs of its batches may be outstanding at the same time',
+            'how many runs of its batches may be in flight at the same time',
           ),
           ...shown,
         },
@@ -283,7 +283,7 @@ const routes = {
 const root = buildRouteMap({
   routes,
   docs: {
-    brief: 'Runs every row of a sheet as a GPU job, and pays for no row twice by accident.',
+    brief: 'Runs every row of a sheet as a GPU run, and pays for no row twice by accident.',
     hideRoute: { embedded: true },
   },
 });

@@ -27,7 +27,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
 const FIRST_DAY = [
   ['run prompts.csv -d portraits --local', 'costs nothing'],
   ['deployments', 'what can be run'],
-  ['plan prompts.csv -d portrait-v3', 'see the cost'],
+  ['plan prompts.csv -d portrait-v3', 'check the sheet, show the cost'],
   ['run prompts.csv -d portrait-v3 -c 24', '24 at a time'],
   ['open', 'see the results'],
 ];

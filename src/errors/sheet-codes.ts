@@ -67,10 +67,10 @@ export const SHEET_ENTRIES = {
     isDeclined?: boolean;
   }>(inputRefused, (f) => [
     f.isDeclined
-      ? `nothing is sent: ${f.file} was not to be read like this: ${f.texts}`
+      ? `nothing was sent, because you rejected how ${f.file} would be read: ${f.texts}`
       : `${f.file} is read with guesses that could spend money wrongly: ${f.texts}`,
     f.isDeclined
-      ? `repeat the command with what is right instead of: ${f.flags}`
+      ? `replace these flags and run it again: ${f.flags}`
       : f.command === undefined
         ? `if they are right, add: ${f.flags}`
         : `if they are right: ${f.command}`,

@@ -76,7 +76,7 @@ const READINGS: readonly GaugeReading[] = [
   numbers('rows_open', 'Rows without a stored outcome by phase', 'phase', (figures) =>
     Object.entries(OPEN_PHASES).map(([phase, name]) => [phase, figures[name]]),
   ),
-  number('slots', 'How many runs may be outstanding now', ({ concurrency, slots = concurrency }) => slots),
+  number('slots', 'How many runs may be in flight now', ({ concurrency, slots = concurrency }) => slots),
   loads('outstanding', 'Attempts that may have a run'),
   loads('waiting', 'Rows that wait for their next request'),
   loads('unsent', 'Rows that were never sent'),

@@ -38,7 +38,7 @@ export const noticeSchema = z.object({
       total: count,
       succeeded: count,
       failed: count.describe('ended without success'),
-      running: count.describe('outstanding runs'),
+      running: count.describe('runs in flight'),
       open: count.describe('rows without an outcome'),
     })
     .describe('the rows when the notification was sent'),

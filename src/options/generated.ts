@@ -133,13 +133,13 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly set?: Readonly<Record<string, string>>;
   /** This column is data, not an input. */
   readonly drop?: readonly string[];
-  /** Type of an input: string, int, float, bool, json, file: an address, or a file that is uploaded, or files: a list of them (default: as the deployment says). */
+  /** Type of an input, such as steps=int: string, int, float, bool, json, file (a URL or a local file to upload) or files (a list of those) (default: as the deployment says). */
   readonly type?: Readonly<Record<string, 'string' | 'int' | 'float' | 'bool' | 'json' | 'file' | 'files'>>;
   /** Column whose value names each row (default: a column such as sku or id with unique values, else a hash of the row's inputs). */
   readonly key?: string;
   /** Also upload files that rows name outside the folder of the sheet, and hidden ones (default: asked). */
   readonly acceptFiles?: boolean;
-  /** Run each row this many times, or as many times as this column says; repeats use seed, seed + 1 …, drawn from the row if it has none; same:4 repeats the same inputs. */
+  /** Run each row this many times (4), or as many times as a column says (count). Repeats use seed, seed + 1, …; a row without a seed gets one derived from its content. same:4 keeps all inputs equal. */
   readonly repeat?: number | string;
   /** Make a row of each value in the cells of this column: 1,2,3 or 100-103 or ["a","b"]. */
   readonly split?: readonly string[];

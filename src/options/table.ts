@@ -168,7 +168,7 @@ export const OPTIONS = {
     scope: 'sheet',
     kept: 'types',
     group: 'columns',
-    help: 'type of an input: string, int, float, bool, json, file: an address, or a file that is uploaded, or files: a list of them',
+    help: 'type of an input, such as steps=int: string, int, float, bool, json, file (a URL or a local file to upload) or files (a list of those)',
     usual: 'as the deployment says',
   },
   key: {
@@ -191,7 +191,7 @@ export const OPTIONS = {
     scope: 'sheet',
     stays: 'rows',
     group: 'rows',
-    help: 'run each row this many times, or as many times as this column says; repeats use seed, seed + 1 …, drawn from the row if it has none; same:4 repeats the same inputs',
+    help: 'run each row this many times (4), or as many times as a column says (count). Repeats use seed, seed + 1, …; a row without a seed gets one derived from its content. same:4 keeps all inputs equal',
   },
   split: {
     kind: texts('column', 'seed'),

@@ -1,5 +1,5 @@
-// The cost of a run that its service tells, by the price that was stated when the batch was made: another command may
-// have stated another price since.
+// The reported cost of a run, at the price stored in batch.json. A later command may have given the service another
+// price.
 
 import { COST_TELLING_VENDORS, isVendor } from '../options/server-kind.ts';
 import type { BatchFile } from './batch-file.ts';

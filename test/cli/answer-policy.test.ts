@@ -132,8 +132,8 @@ describe('guesses that could spend money wrongly', () => {
     no.stdin.end('n\n');
     await expect(no.choice).rejects.toMatchObject({
       code: 'E111',
-      message: expect.stringContaining('nothing is sent') as string,
-      hint: "repeat the command with what is right instead of: --skip-rows 302 --map 'prompt=Promt art'",
+      message: expect.stringContaining('nothing was sent') as string,
+      hint: "replace these flags and run it again: --skip-rows 302 --map 'prompt=Promt art'",
     });
     expect(guessLines(GUESSES.guesses).slice(0, 2)).toEqual([
       "  guess     separator ; (--delimiter ';')",

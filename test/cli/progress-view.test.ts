@@ -85,14 +85,14 @@ it.each([true, false])('draws nothing that arrives after its end (terminal: %s)'
 });
 
 describe('on a terminal', () => {
-  it('says in which phase the outstanding runs are', () => {
+  it('says in which phase the runs in flight are', () => {
     const text = drawn(having({ running: 16, done: 4 }), { running: 9, starting: 2, queued: 5 }).join('\n');
-    expect(text).toContain('16 of 16 outstanding: 9 running, 2 starting, 5 queued at the service');
+    expect(text).toContain('16 of 16 in flight: 9 running, 2 starting, 5 queued at the service');
   });
 
   it('calls runs sent that the list does not show yet', () => {
     const text = drawn(having({ running: 16 }), { running: 9, starting: 0, queued: 0 }).join('\n');
-    expect(text).toContain('outstanding: 9 running, 7 sent');
+    expect(text).toContain('in flight: 9 running, 7 sent');
   });
 
   it('says that it writes results after the last row, with a full bar', () => {

@@ -53,7 +53,7 @@ describe.skipIf(CHROMIUM === undefined)('the living page of 2,000 rows (skipped 
       /So far[\d.]+ (?:s|min \d+ s)about [\d.]+ (?:s|min \d+ s) left/,
       /Cost, estimated\$[\d.]+about \$[\d.]+ in total/,
       /Speed[\d,.]+rows\/min/,
-      new RegExp(`Outstanding\\d+ of ${SLOTS}[\\d,]+ waiting`),
+      new RegExp(`In flight\\d+ of ${SLOTS}[\\d,]+ waiting`),
     ];
     for (const fact of patterns) await expect.poll(() => page.textContent('#facts'), PATIENT).toMatch(fact);
 

@@ -28,7 +28,7 @@ function toRepository(page, href) {
 export default defineConfig({
   title: 'runsheet',
   description:
-    'Runs every row of a spreadsheet as a GPU job, and never pays for the same row twice by accident.',
+    'Runs every row of a spreadsheet as a GPU run, and never pays for the same row twice by accident.',
   srcDir: '..',
   srcExclude: ['api/**', 'api-reference/**', 'site/**'],
   rewrites: { 'README.md': 'index.md' },

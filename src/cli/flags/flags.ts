@@ -192,7 +192,7 @@ export const ownFlags = inGroup('your own GPUs', {
     textFlag('[gpu=]url', 'a ComfyUI of your own, such as http://127.0.0.1:8188; repeat it for more'),
   ),
   comfyuiHeaders: optional(
-    textFlag('file', 'headers for it, "Name: value" a line, such as an authorization'),
+    textFlag('file', "file of HTTP headers for --comfyui, one 'Name: value' per line"),
   ),
   comfyApi: repeatable(
     textFlag(
@@ -236,7 +236,7 @@ const service = {
 };
 const making = inGroup('batch', {
   yes: boolean(
-    'with --canary, send the others without asking; with --into, also rows that other batches have bought',
+    'answer yes. With --canary: send the remaining rows if the canary succeeds. With --into: also add rows that another batch has already paid for',
   ),
   again: boolean('make a new batch and run all its rows, also those that earlier batches have done'),
   into: proposing(

@@ -21,7 +21,7 @@ import cliTruncate from 'cli-truncate';
 const PLAIN_EVERY_MS = 10_000;
 
 export type ProgressView = {
-  /** `phases`: the outstanding runs by phase, if the run list was read a moment ago. */
+  /** `phases`: the runs in flight by phase, if the run list was read a moment ago. */
   show(progress: Progress, now: number, phases?: Phases): void;
   note(text: string): void;
   /** Ends the view and leaves its last lines on the screen. */
@@ -154,7 +154,7 @@ function workLines(progress: Progress, { perSecond, etaMs }: Speed, phases: Phas
   const eta = etaMs === undefined ? '' : `about ${span(etaMs)} left`;
   const shown = phases === undefined ? '' : phasesText(phases, held);
   return [
-    `${count(held)} of ${count(allowedNow(progress))} outstanding${shown}`,
+    `${count(held)} of ${count(allowedNow(progress))} in flight${shown}`,
     [`${count(progress.unsent)} waiting`, perSecond > 0 ? speed : '', eta].filter(Boolean).join('   '),
   ];
 }

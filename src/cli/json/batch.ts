@@ -61,7 +61,7 @@ const progressSchema = z.object({
   again: count.describe('rows that had an outcome and are sent again'),
   reused: count,
   limits: limitsSchema,
-  slots: count.nullable().describe('with -c auto: how many runs may be outstanding now'),
+  slots: count.nullable().describe('with -c auto: how many runs may be in flight now'),
   granted: count.nullable().describe('in a pool: the slots that it has granted'),
   by_gpu: z
     .array(z.object({ gpu: z.string().nullable(), outstanding: count, waiting: count, unsent: count }))

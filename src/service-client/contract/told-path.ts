@@ -5,7 +5,10 @@ export const TOLD = '/told';
 
 const PATH = /^\/told\/([a-z]{1,20})\/([\w-]{1,64})\/(\d{1,6})\/([0-9a-f]{32})$/;
 
-/** A message is as large as a result may be that is told, too; results are read from the vendor itself. */
+/**
+ * Upper bound for a vendor's webhook body. The body may repeat the result; runsheet ignores it and reads the result from
+ * the vendor.
+ */
 export const MOST_TOLD_BYTES = 1 << 20;
 
 /** Does not check the MAC. */

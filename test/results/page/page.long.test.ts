@@ -308,7 +308,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     await page.click('#tab-times');
     expect(
       await page.$$eval('.chart b', (elements) => elements.map((element) => element.textContent)),
-    ).toEqual(['Outstanding runs', 'Runs ended a minute', 'Mean queueing time', 'Cost so far']);
+    ).toEqual(['Runs in flight', 'Runs ended a minute', 'Mean queueing time', 'Cost so far']);
     expect(await page.$$('.bars .attempts')).toHaveLength(3);
     expect(await page.textContent('#panel-times')).toContain('timed-out');
     await page.hover('.chart .u-over');

@@ -50,7 +50,7 @@ export function Charts({ table, open }: { table: Table; open: OpenAttempt }) {
   const paid: Series = { name: 'cost', tone: 'accent', values: cost, isFilled: true };
   return (
     <div class="columns">
-      <Chart title="Outstanding runs" text={rounded} course={course} series={[waiting, running]} />
+      <Chart title="Runs in flight" text={rounded} course={course} series={[waiting, running]} />
       <Chart title="Runs ended a minute" text={rough} course={course} series={rates} />
       <Chart title="Mean queueing time" text={span} course={course} series={[wait]} />
       {cost.some(Boolean) && <Chart title="Cost so far" text={money} course={course} series={[paid]} />}

@@ -150,7 +150,7 @@ function runningFacts(running: Running | undefined, { seconds, cost, done }: SoF
   if (costUsd > 0) facts.push(['Cost, estimated', money(costUsd), about]);
   facts.push(['Speed', speed, 'rows/min']);
   if (outstanding !== undefined)
-    facts.push(['Outstanding', `${count(outstanding)} of ${count(allowed)}`, `${count(waiting)} waiting`]);
+    facts.push(['In flight', `${count(outstanding)} of ${count(allowed)}`, `${count(waiting)} waiting`]);
   return facts;
 }
 
