@@ -11,14 +11,14 @@ import {
   Unreachable,
   unread,
   type Backend,
-  type RunEnd,
   type Seen,
   type Sent,
   type SentWork,
   type Submitted,
 } from '../backend.ts';
 import { openHttp, parsed, type Http } from '../http.ts';
-import { answerFile, madeIn } from './answer-files.ts';
+import { answerFile } from './answer-files.ts';
+import { predictionSchema, stateOf, type Prediction } from './replicate-prediction.ts';
 import { posted, submittedOf } from './vendor-answers.ts';
 
 const HOUR_MS = 3_600_000;
@@ -53,18 +53,6 @@ export function openReplicate(
   };
 }
 
-const predictionSchema = z.looseObject({
-  id: z.string(),
-  status: z.string(),
-  input: z.unknown().optional(),
-  output: z.unknown().optional(),
-  error: z.string().nullish().catch(undefined),
-  webhook: z.string().nullish(),
-  data_removed: z.boolean().nullish(),
-  created_at: z.string(),
-  metrics: z.looseObject({ predict_time: z.number() }).partial().nullish(),
-});
-type Prediction = z.output<typeof predictionSchema>;
 const pageSchema = z.object({ next: z.string().nullish(), results: z.array(predictionSchema) });
 const schemasSchema = z.looseObject({
   components: z.looseObject({ schemas: z.looseObject({ Input: z.unknown() }) }),
@@ -240,29 +228,3 @@ class Replicate {
 }
 
 type Listing = { readonly predictions: readonly Prediction[]; readonly isComplete: boolean };
-
-function stateOf(prediction: Prediction): Seen {
-  const { id: ref, status } = prediction;
-  if (status === 'starting') return { at: 'waiting', ref };
-  if (status === 'processing') return { at: 'running', ref };
-  const end = endOf(prediction);
-  return end === undefined
-    ? { at: 'unread', ref, reason: `its status is "${status}"` }
-    : { at: 'ended', ref, end };
-}
-
-function endOf(prediction: Prediction): RunEnd | undefined {
-  const { id, status, output, error, metrics } = prediction;
-  const seconds = metrics?.predict_time;
-  const ranMs = seconds === undefined ? undefined : seconds * 1_000;
-  if (status === 'canceled') return { status: 'interrupted', ranMs };
-  if (status === 'aborted') return { status: 'timeout', ranMs };
-  if (status === 'failed') return { status: 'failed', ranMs, reason: error || 'it failed without a reason' };
-  if (status !== 'succeeded') return undefined;
-  return prediction.data_removed === true
-    ? { status: 'failed', ranMs, reason: REMOVED }
-    : { status: 'success', ranMs, made: madeIn(output, id) };
-}
-
-const REMOVED =
-  'it succeeded, and Replicate, which keeps an output for an hour, deleted it before it was fetched';
