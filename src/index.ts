@@ -2,9 +2,9 @@
 
 export { connect, type Runsheet } from './library/runsheet.ts';
 export type { ConnectOptions, S3Options, ServiceOptions } from './library/connect-options.ts';
-export type { BatchOptions, Duration, Limits, ReadingOptions } from './library/start/given-rows.ts';
-export type { Row, Sheet, Value } from './library/start/given-rows.ts';
-export type { ResultsOfBatch, Source } from './library/start/given-rows.ts';
+export type { BatchOptions, Duration, Limits, ReadingOptions } from './library/start/program-rows.ts';
+export type { Row, Sheet, Value } from './library/start/program-rows.ts';
+export type { ResultsOfBatch, Source } from './library/start/program-rows.ts';
 export type { BatchHandle } from './library/handle/batch-handle.ts';
 export type {
   Ack,

@@ -13,7 +13,7 @@ import { openTransport } from '../service-client/transport.ts';
 import { withInputNames } from '../sheet/named-inputs.ts';
 import { type BatchSpec, type ServiceSpec, type Settings, checkRequest } from './batch-spec.ts';
 import type { SheetCopy } from './copy-sheet.ts';
-import type { CreateParams } from './stages.ts';
+import type { CreateParams } from './draft-stages.ts';
 import type { Deployment } from '../service-client/contract/deployment.ts';
 import { count } from '../options/number-text.ts';
 

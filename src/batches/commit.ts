@@ -8,7 +8,7 @@ import type { BatchFile } from '../store/batch-file.ts';
 import { locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { newestPass } from '../store/passes.ts';
 import { batchesAt, placesElsewhere } from './known-places.ts';
-import { MadeLog, type Committed, type Creation, type Entry } from './made-log.ts';
+import { MadeLog, type Committed, type Creation, type Entry } from './batch-log.ts';
 import { lockPlaces } from './places-lock.ts';
 import { findOverlap, mayShare, type NewRows } from './reuse/overlap.ts';
 

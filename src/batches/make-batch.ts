@@ -2,7 +2,7 @@
 //
 //   .incoming-…/            the copy of the sheet and its pages, while it is read; always on this machine
 //   .names/<content>        the batch's name, so that the same rows in two files are one batch
-//   .made/<number>.json     the entry of the log that made it exist (`made-log.ts`)
+//   .made/<number>.json     the entry of the log that made it exist (`batch-log.ts`)
 //   <batch>/layout/<mark>/  the copy and its pages
 //   <batch>/batch.json      names the mark; created once: of two commands, one makes the batch and the other attaches
 
@@ -27,7 +27,7 @@ import {
   type CreateParams,
   type Decided,
   type SettledBatch,
-} from './stages.ts';
+} from './draft-stages.ts';
 
 /** `laidOut`: undefined if another command has made it. */
 export type CreatedBatch = BatchFolder & {

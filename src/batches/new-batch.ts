@@ -31,7 +31,7 @@ import {
   type Decided,
   type Drafted,
   type SettledBatch,
-} from './stages.ts';
+} from './draft-stages.ts';
 
 export class NewBatch implements Disposable {
   #params: CreateParams;

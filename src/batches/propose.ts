@@ -1,6 +1,6 @@
 // Proposes a new batch: every command, program and workflow that creates a batch comes through here. A proposal holds the copy of the
 // sheet and everything learned about it; its caller disposes of it. Stages: copy the sheet, look for a batch of the same bytes
-// (offline), ask the service, then lay out the rows and compare them with other batches (`stages.ts`). Nothing is bought or uploaded
+// (offline), ask the service, then lay out the rows and compare them with other batches (`draft-stages.ts`). Nothing is bought or uploaded
 // until the proposal is carried out.
 
 import { dirname } from 'node:path';
@@ -24,7 +24,7 @@ import {
 } from './copy-sheet.ts';
 import { NewBatch } from './new-batch.ts';
 import type { CreatedBatch } from './make-batch.ts';
-import type { CreateParams } from './stages.ts';
+import type { CreateParams } from './draft-stages.ts';
 import type { DraftBatch } from './laid-out-sheet.ts';
 import type { LongComparison } from './long-comparison.ts';
 import { addressPages } from './files/addressed-pages.ts';

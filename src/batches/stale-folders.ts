@@ -11,7 +11,7 @@ import { openStore } from '../store/open-store.ts';
 import { type Store, startOf } from '../store/store.ts';
 import { INCOMING, type Preparing, type SheetCopy } from './copy-sheet.ts';
 import { stemOf } from './batch-id.ts';
-import { MADE } from './made-log.ts';
+import { MADE } from './batch-log.ts';
 import { NAMES } from './reuse/reuse.ts';
 import { ERRORS_HEADER, type ErrorsPlace } from '../sheet/validation-errors.ts';
 

@@ -6,7 +6,7 @@ import { compareBatches, type Comparison, type CompareOptions } from './report/c
 import { listedStatuses, statusNow, type BatchStatus } from './handle/batch-status.ts';
 import { planOf, type Plan } from './start/batch-plan.ts';
 import type { ConnectOptions } from './connect-options.ts';
-import type { Source, BatchOptions } from './start/given-rows.ts';
+import type { Source, BatchOptions } from './start/program-rows.ts';
 import { Deployments } from './deployments.ts';
 import { Schedules } from './schedules.ts';
 import { Servers } from './servers.ts';

@@ -11,7 +11,13 @@ import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/
 import { serviceOf } from './connect-options.ts';
 import { refusal } from '../batches/question-texts.ts';
 import { asOption, AGAIN, type Wording } from '../batches/questions.ts';
-import { placeOf, durationFrom, requestFrom, type BatchOptions, type Duration } from './start/given-rows.ts';
+import {
+  placeOf,
+  durationFrom,
+  requestFrom,
+  type BatchOptions,
+  type Duration,
+} from './start/program-rows.ts';
 import { takeSignals, type Abortable } from './abortable.ts';
 import type { Servers } from './servers.ts';
 import type { Session } from './session.ts';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { withCopy } from '../../src/batches/copy-sheet.ts';
 import { NewBatch } from '../../src/batches/new-batch.ts';
 import type { CreatedBatch } from '../../src/batches/make-batch.ts';
-import type { CreateParams } from '../../src/batches/stages.ts';
+import type { CreateParams } from '../../src/batches/draft-stages.ts';
 import type { DraftBatch } from '../../src/batches/laid-out-sheet.ts';
 import { refusal } from '../../src/batches/question-texts.ts';
 import { asOption, QuestionsOpen, type EarlierBatches } from '../../src/batches/questions.ts';

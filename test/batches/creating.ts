@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { MADE } from '../../src/batches/made-log.ts';
+import { MADE } from '../../src/batches/batch-log.ts';
 import type { CreatedBatch } from '../../src/batches/make-batch.ts';
 import { NAMES } from '../../src/batches/reuse/reuse.ts';
 import { BATCH_FILE, LAYOUT, type BatchFile } from '../../src/store/batch-file.ts';

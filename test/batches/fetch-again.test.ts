@@ -11,7 +11,7 @@ import { cacheRows } from '../../src/sheet/placed-rows.ts';
 import { layoutOf } from '../../src/store/batch-file.ts';
 import { readPass } from '../../src/store/passes.ts';
 import { partName } from '../../src/results/parts.ts';
-import { MADE } from '../../src/batches/made-log.ts';
+import { MADE } from '../../src/batches/batch-log.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { Place } from './creating.ts';
 import { addResults } from './earlier.ts';

@@ -6,7 +6,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { saidIfSlow, type LongComparison } from '../../src/batches/long-comparison.ts';
-import { MADE } from '../../src/batches/made-log.ts';
+import { MADE } from '../../src/batches/batch-log.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import { lostLink, leapingClocks, replaceCall } from '../stage/faulty-disk.ts';
 import { filesBelow, Place, wholeBatch } from './creating.ts';

@@ -2,7 +2,7 @@
 
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { takeS3Settings } from '../../src/host/s3-settings.ts';
-import { MADE } from '../../src/batches/made-log.ts';
+import { MADE } from '../../src/batches/batch-log.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import { openFaultyProxy, type FaultyProxy } from '../store/s3/faulty-proxy.ts';
 import { openHttpBucket, type HttpBucket } from '../store/s3/http-bucket.ts';

@@ -1,7 +1,7 @@
 // The kinds that a batch and a pipeline store in their folders.
 
 import fc from 'fast-check';
-import { MadeLog, type Creation, type Entry } from '../../src/batches/made-log.ts';
+import { MadeLog, type Creation, type Entry } from '../../src/batches/batch-log.ts';
 import {
   createPipeline,
   openPipeline,

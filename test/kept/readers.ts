@@ -89,7 +89,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/sheet/xlsx/unpacked-sheet.ts': ['scratch', 'scratch'],
   'src/store/batch-file.ts': ['batch.json', 'batch.json', 'batch.json'],
   'src/store/passes.ts': ['pass', 'continued pass'],
-  'src/batches/made-log.ts': ['entry of the log', 'entry of the log'],
+  'src/batches/batch-log.ts': ['entry of the log', 'entry of the log'],
   'src/store/started.ts': ['started.json'],
   'src/store/workers.ts': ['worker note'],
   'src/temporal/embedded/json-lines.ts': ['answer'],

@@ -11,7 +11,7 @@ import {
   requestFrom,
   type BatchOptions,
   type Limits,
-} from '../../src/library/start/given-rows.ts';
+} from '../../src/library/start/program-rows.ts';
 
 describe('limits of a program', () => {
   it('are removed by null, and by an empty list of targets', () => {

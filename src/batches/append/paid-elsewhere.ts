@@ -6,7 +6,7 @@ import type { BatchFile } from '../../store/batch-file.ts';
 import { listBatchFolders, splitLocation, type BatchFolder } from '../../store/batch-folders.ts';
 import { commit, comparedWith, type Compared } from '../commit.ts';
 import { batchesAt, placesElsewhere } from '../known-places.ts';
-import { MadeLog } from '../made-log.ts';
+import { MadeLog } from '../batch-log.ts';
 import type { SharedRows } from '../questions.ts';
 import { findOverlap, type NewRows } from '../reuse/overlap.ts';
 import type { NewPass } from './new-pass.ts';

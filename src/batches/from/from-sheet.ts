@@ -24,7 +24,7 @@ import { linesOf } from '../../store/pieces.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { BatchSpec } from '../batch-spec.ts';
 import type { Preparing, SheetCopy } from '../copy-sheet.ts';
-import type { CreateParams } from '../stages.ts';
+import type { CreateParams } from '../draft-stages.ts';
 import type { IsGone } from '../../service-client/gone-files.ts';
 import { FileAddresses, openUploads, UPLOADS_IN_FLIGHT, type UploadMemory } from '../files/file-addresses.ts';
 import { inOneOrder } from '../reuse/reuse.ts';

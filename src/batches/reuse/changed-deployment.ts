@@ -7,7 +7,7 @@ import { openTransport } from '../../service-client/transport.ts';
 import type { Config } from '../../host/config.ts';
 import { isSameService } from '../../host/service-address.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
-import type { CreateParams } from '../stages.ts';
+import type { CreateParams } from '../draft-stages.ts';
 import type { ChangedDeployment } from '../questions.ts';
 
 const MAX_CHANGES = 5;

@@ -1,6 +1,6 @@
 // retry: sends rows of a running or ended batch again. The batch stays one: a row keeps its line, and its attempts add up.
 
-import { answersFrom } from '../../library/start/given-rows.ts';
+import { answersFrom } from '../../library/start/program-rows.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { retryFlags } from './batch-flags.ts';

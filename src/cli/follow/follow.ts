@@ -13,7 +13,7 @@ import { refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { canaryReport } from '../../results/estimate.ts';
 import { canaryReportLines, isJudged } from '../run/forecast.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { goingOnText } from './going-on.ts';
+import { goingOnText } from './surviving-programs.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { toFollow, toContinue, nextCommand } from '../next-command.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';

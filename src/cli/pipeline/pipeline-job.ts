@@ -8,7 +8,7 @@ import { circleIn } from '../../batch/pipeline/stages.ts';
 import { HAS_PASSED, isSpan, readMoment } from '../../options/moment.ts';
 import { msOf } from '../../options/read.ts';
 import type { Servers } from '../../library/servers.ts';
-import { durationFrom } from '../../library/start/given-rows.ts';
+import { durationFrom } from '../../library/start/program-rows.ts';
 import type { ProposalSource } from '../../batches/propose.ts';
 import { pipelineNameOf, sheetHash, type StageDefinition } from '../../library/pipeline/started-pipeline.ts';
 import { aliasesOf, LETTERS } from '../command.ts';

@@ -1,6 +1,6 @@
 // run, submit and plan with --into: adds rows to a batch, which keeps its mapping, deployment and service.
 
-import { answersFrom } from '../../library/start/given-rows.ts';
+import { answersFrom } from '../../library/start/program-rows.ts';
 import type { Question } from '../../batches/questions.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';

@@ -1,7 +1,7 @@
 // run --watch: follows a batch and its sheet. Each save sends the rows that it adds or changes, until Ctrl-C.
 
 import { refusedLines } from './refused-lines.ts';
-import { answersFrom } from '../../library/start/given-rows.ts';
+import { answersFrom } from '../../library/start/program-rows.ts';
 import { resolve } from 'node:path';
 import { EXIT, problem, isRunsheetError } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';

@@ -1,6 +1,6 @@
 // schedule create: checks what a firing would do now, creates the schedule, and prints when it fires and what it buys.
 
-import { answersFrom } from '../../library/start/given-rows.ts';
+import { answersFrom } from '../../library/start/program-rows.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { DraftBatch } from '../../batches/laid-out-sheet.ts';
 import { definitionFrom, isFilled, type ScheduleDefinition } from '../../schedule/definition.ts';

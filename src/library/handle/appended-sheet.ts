@@ -9,7 +9,7 @@ import type { Config } from '../../host/config.ts';
 import { userHere } from '../../temporal/user-here.ts';
 import { estimateOf, type Estimate } from '../../results/estimate.ts';
 import type { RefusedRows } from '../../sheet/refused-rows.ts';
-import { givenSheet, type Sheet, answersFrom, readingFrom } from '../start/given-rows.ts';
+import { givenSheet, type Sheet, answersFrom, readingFrom } from '../start/program-rows.ts';
 import { inputRefused } from '../thrown-errors.ts';
 import type { Servers } from '../servers.ts';
 import { isUnderWay } from '../start/start-or-attach.ts';

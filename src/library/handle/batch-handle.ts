@@ -18,7 +18,7 @@ import { EndedRows, withBigints, type RowResult, EventReader, type ShownEvent } 
 import type { Exported, ExportOptions } from './exported-batch.ts';
 import { noBatch } from './find-batch.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
-import { type Sheet, answersFrom, limitsFrom, type Limits } from '../start/given-rows.ts';
+import { type Sheet, answersFrom, limitsFrom, type Limits } from '../start/program-rows.ts';
 import type {
   Ack,
   AddedRows,

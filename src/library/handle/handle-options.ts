@@ -2,7 +2,7 @@
 
 import type { Outcome } from '../../batch/outcome.ts';
 import type { RowRecord } from '../../results/row-record.ts';
-import type { BatchOptions, Limits, ReadingOptions } from '../start/given-rows.ts';
+import type { BatchOptions, Limits, ReadingOptions } from '../start/program-rows.ts';
 import type { Abortable } from '../abortable.ts';
 import type { Cursor, EventFilter } from './ended-rows.ts';
 import type { RetryFilter } from './retried-rows.ts';

@@ -13,7 +13,7 @@ import { temporalFrom } from '../../temporal/temporal-address.ts';
 import { cacheRows } from '../../sheet/placed-rows.ts';
 import type { RefusedRows } from '../../sheet/refused-rows.ts';
 import { estimateOf, type Estimate } from '../../results/estimate.ts';
-import type { Source, BatchOptions } from './given-rows.ts';
+import type { Source, BatchOptions } from './program-rows.ts';
 import { countToSend } from '../../store/batch-file.ts';
 import type { Servers } from '../servers.ts';
 import { proposed, type Callbacks } from './start-batch.ts';

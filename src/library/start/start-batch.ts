@@ -11,7 +11,7 @@ import type { LimitChange } from '../../options/limits.ts';
 import { serviceOf } from '../connect-options.ts';
 import { refuseForeign } from './foreign-batch.ts';
 import { refOf, type FoundBatch } from '../handle/found-batch.ts';
-import { sourceFrom, type Source, limitsFrom, requestFrom, type BatchOptions } from './given-rows.ts';
+import { sourceFrom, type Source, limitsFrom, requestFrom, type BatchOptions } from './program-rows.ts';
 import type { Servers } from '../servers.ts';
 import type { Session } from '../session.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';

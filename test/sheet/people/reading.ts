@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { withCopy } from '../../../src/batches/copy-sheet.ts';
-import type { CreateParams } from '../../../src/batches/stages.ts';
+import type { CreateParams } from '../../../src/batches/draft-stages.ts';
 import { draftOf } from '../../batches/create.ts';
 import type { InputType } from '../../../src/service-client/contract/deployment.ts';
 import { guessText } from '../../../src/sheet/guesses/guess.ts';

@@ -20,7 +20,7 @@ import type { RunEnds } from './run-ends.ts';
 import type { SeatCount } from './seats.ts';
 import { MAX_ATTEMPTS, waitMsAfter } from './kept-files.ts';
 import { takesFiles } from './task.ts';
-import { Trial } from './trial.ts';
+import { Trial } from './first-run-trial.ts';
 
 export type Sender = {
   readonly name: string;

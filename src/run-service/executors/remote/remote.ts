@@ -32,7 +32,7 @@ import {
 } from './assigned-run.ts';
 import { afterAbsence } from './resend-policy.ts';
 import type { RemoteWorld } from './remote-world.ts';
-import { runEvents } from './run-events.ts';
+import { runEvents } from './executor-events.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { GpuServer } from './gpu-server.ts';
 import { betterPlaced, takenBack } from './returned-run.ts';

@@ -26,7 +26,7 @@ import {
 } from '../backend.ts';
 import type { Timing } from '../server-deps.ts';
 import type { Program, TaskTarget } from '../target.ts';
-import { Endings } from './endings.ts';
+import { Endings } from './stopping-processes.ts';
 import { InputFiles } from './input-files.ts';
 import { SeatLock } from './seat-lock.ts';
 import { ROOM_BYTES, SeatTries, seatTries, triesIn } from './seat-tries.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { diskOf } from '../../../../host/disk-space.ts';
 import type { RunEnd, Seen, SocketEvent } from '../backend.ts';
-import type { Endings } from './endings.ts';
+import type { Endings } from './stopping-processes.ts';
 import { MARK_NAMES, processesOf } from './marked-processes.ts';
 import { endByCode, endByFiles, endText, isBroken } from './run-end.ts';
 import type { StayingPrograms } from './staying-programs.ts';

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
 import type { Program } from '../target.ts';
-import type { Endings } from './endings.ts';
+import type { Endings } from './stopping-processes.ts';
 import { processesOf } from './marked-processes.ts';
 import { processVerdict, type ProcessVerdict } from './process-verdict.ts';
 import { endText } from './run-end.ts';

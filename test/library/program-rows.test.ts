@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { isRunsheetError } from '../../src/errors/error.ts';
-import { givenSheet, type Row } from '../../src/library/start/given-rows.ts';
+import { givenSheet, type Row } from '../../src/library/start/program-rows.ts';
 
 const written = (rows: Iterable<Row> | AsyncIterable<Row>): Promise<string> =>
   text(givenSheet(rows).copy.stdin);

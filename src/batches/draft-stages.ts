@@ -22,8 +22,8 @@ import {
 } from './laid-out-sheet.ts';
 import type { LongComparison } from './long-comparison.ts';
 import { lowBudget, type LowBudget } from './low-budget.ts';
-import { MadeLog } from './made-log.ts';
-import { withFurther } from './one-command.ts';
+import { MadeLog } from './batch-log.ts';
+import { withFurther } from './collect-corrections.ts';
 import { sumOf, type Answers, type RowsElsewhere } from './questions.ts';
 import { restoreQueue } from './queue-pages.ts';
 import type { Overlap } from './reuse/matched-rows.ts';

@@ -3,7 +3,7 @@
 
 import { expect, it } from 'vitest';
 import { seededNumber } from '../../src/batch/seeded-number.ts';
-import { MadeLog, type Entry } from '../../src/batches/made-log.ts';
+import { MadeLog, type Entry } from '../../src/batches/batch-log.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
 
