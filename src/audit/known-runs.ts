@@ -44,7 +44,7 @@ export class KnownRuns {
   }
 
   /** The position of these numbers, or the free place where they belong. */
-  #find([first, second, third, fourth]: Numbers): number {
+  #find([first, second, third, fourth]: RunIdNumbers): number {
     const table = this.#table;
     for (let place = first; ; place += 1) {
       const at = NUMBERS * (place & (this.#places - 1));
@@ -59,7 +59,7 @@ export class KnownRuns {
     }
   }
 
-  #put(numbers: Numbers, at: number): void {
+  #put(numbers: RunIdNumbers, at: number): void {
     for (let number = 0; number < NUMBERS; number += 1) this.#table[at + number] = numbers[number] ?? 0;
   }
 
@@ -77,10 +77,10 @@ export class KnownRuns {
   }
 }
 
-type Numbers = readonly [number, number, number, number];
+type RunIdNumbers = readonly [number, number, number, number];
 
 /** The hash of a run id; the first number is never {@link FREE}. */
-function numbersOf(runId: string): Numbers {
+function numbersOf(runId: string): RunIdNumbers {
   const bytes = hash('sha256', runId, 'binary');
   return [numberAt(bytes, 0) || 1, numberAt(bytes, 4), numberAt(bytes, 8), numberAt(bytes, 12)];
 }

@@ -59,7 +59,7 @@ export type Needed = Reached & {
   readonly batches: { withContent(content: string): Promise<readonly KnownBatch[]> };
 };
 
-export type Around = {
+export type ProposalContext = {
   readonly config: Config;
   /** A plan is never carried out and needs no server except the local run service. */
   readonly isPlan?: boolean;
@@ -84,7 +84,7 @@ export type Around = {
 type ProposalInput = {
   readonly request: BatchRequest;
   readonly source: ProposalSource;
-  readonly around: Around;
+  readonly around: ProposalContext;
 };
 
 export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
@@ -362,5 +362,8 @@ function whereMoved({ request, source, around }: ProposalInput): ProposalInput {
   return { request: { ...request, options }, source: { from }, around };
 }
 
-export const propose = (request: BatchRequest, source: ProposalSource, around: Around): Promise<Proposal> =>
-  Proposal.of({ request, source, around });
+export const propose = (
+  request: BatchRequest,
+  source: ProposalSource,
+  around: ProposalContext,
+): Promise<Proposal> => Proposal.of({ request, source, around });

@@ -115,10 +115,10 @@ export async function kindFault(head: Uint8Array, promised: Promised): Promise<s
   return `${detectedName} instead of ${wanted.label}`;
 }
 
-type Writing = 'HTML' | 'JSON' | 'SVG' | 'XML' | 'text';
+type WrittenFormat = 'HTML' | 'JSON' | 'SVG' | 'XML' | 'text';
 
 /** Whether a text is not what was promised. */
-function isOther({ kind, extension }: Promise_, written: Writing, text: string): boolean {
+function isOther({ kind, extension }: Promise_, written: WrittenFormat, text: string): boolean {
   if (kind === 'unnamed') return written === 'HTML' || isErrorBody(written, text);
   if (kind === 'text') return written === 'HTML' && !MAY_BE_PAGE.has(extension) && extension !== '';
   return kind !== 'picture' || written !== 'SVG';
@@ -126,7 +126,7 @@ function isOther({ kind, extension }: Promise_, written: Writing, text: string):
 
 const isPdf = (head: Uint8Array): boolean => Buffer.from(head.subarray(0, 5)).toString('latin1') === '%PDF-';
 
-function writingOf(text: string): Writing {
+function writingOf(text: string): WrittenFormat {
   const start = text
     .replace(/^(?:\s|<\?xml[^>]*>|<!--[^]*?-->)+/, '')
     .slice(0, 200)
@@ -138,7 +138,7 @@ function writingOf(text: string): Writing {
 }
 
 /** Error pages that hosts send instead of a file. JSON may well be an output. */
-const isErrorBody = (written: Writing, text: string): boolean =>
+const isErrorBody = (written: WrittenFormat, text: string): boolean =>
   written === 'XML' && /^(?:\s|<\?xml[^>]*>)*<Error\b/i.test(text);
 
 const SAMPLE_BYTES = 4_096;

@@ -23,7 +23,7 @@ import type { Servers } from './servers.ts';
 import type { Session } from './session.ts';
 import { inputRefused } from './thrown-errors.ts';
 import { Readable } from 'node:stream';
-import { propose, type Around } from '../batches/propose.ts';
+import { propose, type ProposalContext } from '../batches/propose.ts';
 import { isRunsheetError } from '../errors/error.ts';
 
 /** A rule, and the batch that each firing makes. */
@@ -168,7 +168,7 @@ takeSignals(Schedules.prototype);
  */
 async function proposeFiring(
   definition: ScheduleDefinition,
-  around: Omit<Around, 'isPlan'>,
+  around: Omit<ProposalContext, 'isPlan'>,
   wording: Wording,
 ) {
   const { name, sheet, request } = firingOf(definition, Date.now());

@@ -8,7 +8,7 @@ import { LOCAL } from '../service-client/local-address.ts';
 import { allowOut } from '../store/allowed-folders.ts';
 import type { Follower } from '../temporal/embedded/follower.ts';
 import { checkSettings } from '../batches/batch-spec.ts';
-import type { Around } from '../batches/propose.ts';
+import type { ProposalContext } from '../batches/propose.ts';
 import type { LimitChange } from '../options/limits.ts';
 import type { Spoken } from '../service-client/open-services.ts';
 import { holderHere } from '../store/holder.ts';
@@ -200,7 +200,7 @@ export class Servers implements AsyncDisposable {
   }
 
   /** The services that a proposal may use. */
-  around({ base }: Pick<Spoken, 'base'>): Around {
+  around({ base }: Pick<Spoken, 'base'>): ProposalContext {
     return {
       config: this.config,
       isCluster: () => this.isCluster,

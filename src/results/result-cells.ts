@@ -6,10 +6,10 @@ import { resultAttempt, type RowRecord } from './row-record.ts';
 
 /** A record, or the substitute for an open row. */
 type Shown = Omit<RowRecord, 'outcome'> & { readonly outcome: string };
-type Cells = Readonly<Record<ResultColumn, string>>;
+type ResultCells = Readonly<Record<ResultColumn, string>>;
 
 /** A record as result columns: the run that the result comes from, and the cost of all attempts. */
-export function cellsOf(record: Shown): Cells {
+export function cellsOf(record: Shown): ResultCells {
   const last = resultAttempt(record);
   const cost = record.attempts.reduce((sum, attempt) => sum + (attempt.cost_usd ?? 0), 0);
   return {
@@ -32,7 +32,7 @@ export function cellsOf(record: Shown): Cells {
 }
 
 /** Like {@link cellsOf}, for spreadsheets: texts of the service cannot act as formulas; the user's cells stay as given. */
-export function csvCellsOf(record: Shown): Cells {
+export function csvCellsOf(record: Shown): ResultCells {
   const cells = cellsOf(record);
   const { reason, run_id, gpu_used, nodes, texts } = cells;
   return {

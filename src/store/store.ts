@@ -13,7 +13,7 @@ export interface Draft {
 }
 
 /** Called between reading a file and replacing it. */
-export type Next = (current: string | undefined) => string | undefined | Promise<string | undefined>;
+export type NextContent = (current: string | undefined) => string | undefined | Promise<string | undefined>;
 
 type FileFacts = {
   readonly bytes: number;
@@ -46,7 +46,7 @@ export interface Store {
    * undefined. If another writer was faster, `next` is called again. A late write never restores old content, so
    * content has to differ from all earlier content of the file.
    */
-  update(name: string, next: Next): Promise<void>;
+  update(name: string, next: NextContent): Promise<void>;
   /**
    * A `view` is derived from other files: its draft is refused with E612 if another writer has replaced the file
    * since it was opened.

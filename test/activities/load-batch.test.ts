@@ -7,7 +7,7 @@ import { OLDEST, WRITES } from '../../src/batch/behaviour-version.ts';
 import { problem } from '../../src/errors/error.ts';
 import { STARTED_FILE } from '../../src/store/started.ts';
 import { passName } from '../../src/store/passes.ts';
-import type { Next } from '../../src/store/store.ts';
+import type { NextContent } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
 import { summaryOfPass } from '../results/summary-of-pass.ts';
 import { depsOf, type DepsOverrides, REF } from './deps.ts';
@@ -22,7 +22,7 @@ async function loaded(
     location: '/nowhere',
     read: async (name: string) => files.get(name),
     write: async (name: string, text: string | Uint8Array) => void files.set(name, String(text)),
-    update: async (name: string, next: Next) => {
+    update: async (name: string, next: NextContent) => {
       const text = await next(files.get(name));
       if (text !== undefined) files.set(name, text);
     },

@@ -4,7 +4,12 @@ import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { propose, type Around, type Proposal, type ProposalSource } from '../../src/batches/propose.ts';
+import {
+  propose,
+  type ProposalContext,
+  type Proposal,
+  type ProposalSource,
+} from '../../src/batches/propose.ts';
 import { INCOMING } from '../../src/batches/copy-sheet.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { realConsole } from '../console/real-service.ts';
@@ -31,7 +36,7 @@ const proposed = (source?: ProposalSource): Promise<Proposal> => {
     pools: { show: async () => undefined },
     batches: { withContent: async () => [] },
   });
-  const around: Around = { config, isCluster: () => false, servers };
+  const around: ProposalContext = { config, isCluster: () => false, servers };
   const request = {
     service: { base: config.apiUrl ?? '', api: 'v2' as const },
     deployment: 'portraits',

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Finding } from '../../src/service-client/migration/rules.ts';
+import type { RuleFinding } from '../../src/service-client/migration/rules.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { listen } from '../stage/free-port.ts';
 
@@ -81,7 +81,7 @@ describe('migrate-check', () => {
   it('a provider’s machine with an old node: names the worker image, and ends with 3', async () => {
     const ended = await check('provider', '-o', 'json');
     expect(ended.code).toBe(3);
-    const { sound, rules } = JSON.parse(ended.stdout) as { sound: boolean; rules: readonly Finding[] };
+    const { sound, rules } = JSON.parse(ended.stdout) as { sound: boolean; rules: readonly RuleFinding[] };
     expect(sound).toBe(false);
     expect(rules.map(({ rule, verdict }) => [rule, verdict])).toEqual([
       [1, 'holds'],

@@ -21,7 +21,7 @@ export const pauseForBudget: Decision = {
   dueAt: (state) =>
     dueIf(state.params.maxCostNano !== undefined && !state.pauses.has('budget') && isUsedUp(state)),
   act: (state) => {
-    const next = cheapest(state) as Next;
+    const next = cheapest(state) as NextRun;
     const { gpu } = next;
     const spent = `${usdText(spentNano(state))} of ${usdText(state.params.maxCostNano as number)} spent`;
     const reserved = reservedNano(state);
@@ -31,7 +31,7 @@ export const pauseForBudget: Decision = {
   },
 };
 
-function mostText({ params }: State, { needed, ...account }: Next): string {
+function mostText({ params }: State, { needed, ...account }: NextRun): string {
   const isLearned = params.learnsCost === true && Number.isFinite(highestCost(params, account));
   if (isLearned) return `reserves ${usdText(needed)}, the most that one has cost`;
   if (params.learnsCost === true || !Number.isFinite(needed)) return 'has no known cost';
@@ -45,17 +45,17 @@ function isUsedUp(state: State): boolean {
   return next !== undefined && next.needed > budgetLeft(state) + inFlightNano(state);
 }
 
-type Next = Pick<Account, 'gpu' | 'p99Nano'> & { readonly needed: number };
+type NextRun = Pick<Account, 'gpu' | 'p99Nano'> & { readonly needed: number };
 
 /** The GPU whose next attempt needs the smallest reservation; undefined if nothing is left to send. */
-const cheapest = (state: State): Next | undefined =>
+const cheapest = (state: State): NextRun | undefined =>
   state.lanes
     .flatMap((lane) => accountsOf(lane).filter((account) => hasNext(state, lane, account)))
     .map((account) => ({
       ...account,
       needed: account.held.resends > 0 ? 0 : attemptCost(state.params, account),
     }))
-    .reduce<Next | undefined>(
+    .reduce<NextRun | undefined>(
       (least, next) => (least && least.needed <= next.needed ? least : next),
       undefined,
     );

@@ -20,18 +20,18 @@ export function rebalance(state: PoolState): readonly string[] {
   return changed.map(({ member }) => member);
 }
 
-type Numbers = Map<string, number>;
-const of = (numbers: Numbers, member: string): number => numbers.get(member) as number;
+type SlotCounts = Map<string, number>;
+const of = (numbers: SlotCounts, member: string): number => numbers.get(member) as number;
 
 /** The slots that each member would have if no run were outstanding. */
-function targetsOf({ size, members }: PoolState, live: readonly PoolMember[]): Numbers {
+function targetsOf({ size, members }: PoolState, live: readonly PoolMember[]): SlotCounts {
   const gone = members.filter(({ goneAt }) => goneAt !== undefined);
   const held = gone.reduce((sum, poolMember) => sum + chargeOf(poolMember), 0);
   return byUrgency(Math.max(0, size - held), live, ({ wanted }) => wanted);
 }
 
 /** A member may use any slot that it is charged for anyway; free slots are divided among members that lack them. */
-function raised({ size, members }: PoolState, live: readonly PoolMember[], targets: Numbers): Numbers {
+function raised({ size, members }: PoolState, live: readonly PoolMember[], targets: SlotCounts): SlotCounts {
   const within = (poolMember: PoolMember): number =>
     Math.max(limitOf(poolMember), Math.min(of(targets, poolMember.member), chargeOf(poolMember)));
   const free = size - members.reduce((sum, poolMember) => sum + chargeOf(poolMember), 0);
@@ -47,8 +47,8 @@ function byUrgency(
   slots: number,
   members: readonly PoolMember[],
   wantedBy: (poolMember: PoolMember) => number,
-): Numbers {
-  const granted: Numbers = new Map();
+): SlotCounts {
+  const granted: SlotCounts = new Map();
   let left = slots;
   const urgencies = [...new Set(members.map(({ urgency }) => urgency))].toSorted((a, b) => b - a);
   for (const urgency of urgencies) {

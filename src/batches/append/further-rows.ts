@@ -58,7 +58,7 @@ export type FurtherRequest = Omit<AppendParams, 'copy' | 'inputTypes' | 'out'> &
   readonly by: string;
 };
 
-type Around = {
+type AppendContext = {
   readonly config: Config;
   /** Starts or reaches the servers once they are needed. */
   readonly servers: () => Promise<unknown>;
@@ -72,7 +72,7 @@ type Further = { readonly sheet: FurtherSheet; readonly compared: Comparison };
 
 export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposable {
   readonly #request: FurtherRequest;
-  readonly #around: Around;
+  readonly #around: AppendContext;
   readonly #incoming: Incoming;
   #copy: SheetCopy | undefined;
   #answers: Answers;
@@ -86,14 +86,14 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   #filesFound: LocalFiles['found'];
   #sheet: ReadSheet | undefined;
 
-  private constructor(request: FurtherRequest, around: Around, incoming: Incoming) {
+  private constructor(request: FurtherRequest, around: AppendContext, incoming: Incoming) {
     [this.#request, this.#around, this.#incoming] = [request, around, incoming];
     this.#answers = request.answers;
     this.#otherBatches = new OtherBatches(around.config, request.batch);
   }
 
   /** Throws E602 for a batch that takes no rows, the errors of the sheet, E532 for other columns, E533 for rows that cannot be changed. */
-  static async of(request: FurtherRequest, around: Around): Promise<FurtherRows> {
+  static async of(request: FurtherRequest, around: AppendContext): Promise<FurtherRows> {
     await refuseBatch(request, around);
     const rows = new FurtherRows(request, around, await Incoming.make(preparingIn(around.config)));
     try {
@@ -274,7 +274,7 @@ function besideOf({ beside }: SheetCopy, file: BatchFile, config: Config): Sheet
 
 async function refuseBatch(
   { batch: { batch, file, store } }: FurtherRequest,
-  { isUnderWay }: Around,
+  { isUnderWay }: AppendContext,
 ): Promise<void> {
   if (file.sheet.options.ladder !== undefined)
     throw problem('E602', {

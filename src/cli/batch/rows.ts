@@ -112,9 +112,9 @@ export async function results(this: Context, flags: ResultsFlags, name: string |
 /** Longest cell on a terminal, in characters; a pipe gets whole cells. */
 const MAX_CELL = 60;
 
-type Cells = { readonly fields: readonly string[]; readonly isTerminal: boolean };
+type RowFields = { readonly fields: readonly string[]; readonly isTerminal: boolean };
 
-const ROWS: Readonly<Record<RowsFlags['output'], (line: RowLine, cells: Cells) => string>> = {
+const ROWS: Readonly<Record<RowsFlags['output'], (line: RowLine, cells: RowFields) => string>> = {
   table: ({ cellOf }, { fields, isTerminal }) => {
     const cells = fields.map((field) => terminalLine(cellOf(field, 'table')));
     return `${cells.map((cell) => (isTerminal ? shortened(cell, MAX_CELL) : cell)).join('\t')}\n`;

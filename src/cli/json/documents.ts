@@ -1,7 +1,7 @@
 // JSON documents of commands, other than batches, rows and plans.
 
 import { z } from 'zod';
-import type { MigrationFacts, Finding } from '../../service-client/migration/rules.ts';
+import type { MigrationFacts, RuleFinding } from '../../service-client/migration/rules.ts';
 import { SERVER_KINDS } from '../../options/server-kind.ts';
 import { amount, count, shaped, time, type ShapedFields, timeOf } from './shape.ts';
 import type { Deployment } from '../../service-client/contract/deployment.ts';
@@ -92,7 +92,7 @@ export const migrationSchema = z.object({
 
 export function migrationJson(
   { check, ...facts }: MigrationFacts,
-  rules: readonly Finding[],
+  rules: readonly RuleFinding[],
   sound: boolean,
 ): z.infer<typeof migrationSchema> {
   const shown: ShapedFields<z.infer<typeof migrationSchema>['check']> = {

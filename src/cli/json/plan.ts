@@ -120,7 +120,7 @@ export const planSchema = z.object({
   into: z.object({ appended: count, changed: count, same: count }).nullable(),
 });
 
-type Planned = {
+type PlanParts = {
   readonly batch: Pick<CreatedBatch, 'batch' | 'file'> & {
     readonly laidOut: Pick<NonNullable<CreatedBatch['laidOut']>, 'gpus' | 'unused' | 'files' | 'refused'> &
       Partial<Pick<NonNullable<CreatedBatch['laidOut']>, 'uses' | 'guesses'>>;
@@ -138,7 +138,7 @@ type Planned = {
 export function planJson({
   batch: { batch, file, laidOut },
   ...planned
-}: Planned): z.infer<typeof planSchema> {
+}: PlanParts): z.infer<typeof planSchema> {
   const { sheet, deployment, service } = file;
   const { earlier = {} } = planned;
   return shaped(planSchema, {
@@ -181,7 +181,7 @@ const columnUseOf = ({ name, first, uses, filled }: ColumnUse, guesses: readonly
   questions: unconfirmed(guesses).flatMap((guess) => (isAbout(guess, name) ? [guess.text] : [])),
 });
 
-const filesOf = (files: Planned['batch']['laidOut']['files']) =>
+const filesOf = (files: PlanParts['batch']['laidOut']['files']) =>
   files && { ...files, to_upload: files.toUpload, outside: files.outside.files };
 
 const sharedOf = (rows: EarlierBatches['done'] = []) =>

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { FromSheet } from '../../batches/from/from-sheet.ts';
-import type { Around, ProposalSource } from '../../batches/propose.ts';
+import type { ProposalContext, ProposalSource } from '../../batches/propose.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Config } from '../../host/config.ts';
@@ -68,7 +68,7 @@ export async function sourceOf(
 }
 
 /** Prints how the results of a batch become a sheet. */
-export const fromNotes = (printer: Printer): Pick<Around, 'onFrom' | 'onUpload'> => ({
+export const fromNotes = (printer: Printer): Pick<ProposalContext, 'onFrom' | 'onUpload'> => ({
   onFrom: (from) => {
     for (const line of fromLines(from)) printer.notice(terminalLine(line));
   },

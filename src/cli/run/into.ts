@@ -23,7 +23,7 @@ import { plural } from '../format.ts';
 import { planJson } from '../json/plan.ts';
 import { sameCommand } from '../next-command.ts';
 import { forecastLines } from './forecast.ts';
-import { giveLimits, sayIgnored, type Sending, type Sent } from './new-batch.ts';
+import { giveLimits, sayIgnored, type Sending, type SentSheet } from './new-batch.ts';
 import { guessLines, policyOf } from './answer-policy.ts';
 import { unreadLines } from './refused-lines.ts';
 
@@ -80,7 +80,7 @@ const askedOf = ({ context: { process, job }, flags, sheet }: IntoRequest): Furt
 });
 
 /** Adds the rows. Repeating the command adds nothing. */
-export async function sendInto(sending: Omit<Sending, 'flags'> & IntoRequest): Promise<Sent> {
+export async function sendInto(sending: Omit<Sending, 'flags'> & IntoRequest): Promise<SentSheet> {
   const { context, flags, printer, servers, asks } = sending;
   const batchFolder = await batchFor(servers, flags);
   let isUnread = false;

@@ -37,7 +37,7 @@ export type Sending = {
 };
 
 /** The result of sending a sheet: its batch runs, or it has ended before, so nothing was sent. */
-export type Sent =
+export type SentSheet =
   | (SentRows & { readonly kind: 'running'; readonly session: Session })
   | (SentRows & { readonly kind: 'ended'; readonly summary: Summary });
 
@@ -57,7 +57,7 @@ export const shownWith = (printer: Printer, config: Config) => ({
   },
 });
 
-export async function sendNew(sending: Sending): Promise<Sent | ReturnType<typeof rowsInto>> {
+export async function sendNew(sending: Sending): Promise<SentSheet | ReturnType<typeof rowsInto>> {
   const { context, flags, sheet, printer, servers, asks } = sending;
   const { config } = servers;
   const { process } = context;

@@ -13,9 +13,10 @@ import { columnLines, filledLine } from '../column-lines.ts';
 import { unreadLines } from './refused-lines.ts';
 
 type LaidOut = NonNullable<CreatedBatch['laidOut']>;
-type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'> & Pick<Partial<DraftBatch>, 'knownServers'>;
+type PlannedText = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'> &
+  Pick<Partial<DraftBatch>, 'knownServers'>;
 
-export function printBatch(printer: Printer, config: Config, planned: Planned): void {
+export function printBatch(printer: Printer, config: Config, planned: PlannedText): void {
   const { batch, file, laidOut, knownServers } = planned;
   const { paint } = printer;
   const { sheet, deployment, service } = file;

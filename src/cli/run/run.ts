@@ -14,7 +14,7 @@ import { printEndedRows } from '../follow/row-stream.ts';
 import { nextOfEnded, sayLeft } from '../next-command.ts';
 import { serversFor } from '../session.ts';
 import { isInto, sendInto } from './into.ts';
-import { rowsInto, sayDone, sendNew, type Sending, type Sent } from './new-batch.ts';
+import { rowsInto, sayDone, sendNew, type Sending, type SentSheet } from './new-batch.ts';
 import { isPipeline, refuseBothSheets, sheetOr } from './from.ts';
 import { batchOfWatched, continueWatched, refuseUnwatchable, watchSheet } from './watch-sheet.ts';
 
@@ -33,7 +33,7 @@ async function runOnce(sending: Sending): Promise<number> {
   return code === EXIT.ok && sent.isUnread === true ? EXIT.someRowsFailed : code;
 }
 
-async function endOf({ context, flags, printer }: Sending, sent: Sent): Promise<number> {
+async function endOf({ context, flags, printer }: Sending, sent: SentSheet): Promise<number> {
   const batchFolder = sent.batch;
   if (sent.kind === 'running') {
     const { session } = sent;
@@ -73,7 +73,7 @@ export async function submit(this: Context, flags: SheetFlags, sheet?: string): 
 }
 
 /** Sends the rows of a sheet to a batch of their own, or to the one that the user names. */
-async function sendSheet(sending: Sending): Promise<Sent> {
+async function sendSheet(sending: Sending): Promise<SentSheet> {
   const { flags } = sending;
   const made = isInto(flags) ? rowsInto(flags.into) : await sendNew(sending);
   if (made.kind === 'into') return sendInto({ ...sending, flags: { ...flags, into: made.into } });

@@ -30,9 +30,9 @@ const CLOCK_MS = 5_000;
 const RECEIVER_MS = 5_000;
 
 /** Never throws: a failure to ask is a finding too. */
-export async function clusterFindings(config: Config): Promise<readonly Finding[]> {
+export async function clusterFindings(config: Config): Promise<readonly ClusterFinding[]> {
   const at = temporalFrom(config.environment);
-  const findings: Finding[] = [];
+  const findings: ClusterFinding[] = [];
   if (at === undefined) return findings;
   const stopped = await finding('members', async () => {
     for await (const result of findingsAt(config, at)) findings.push(result);
@@ -41,7 +41,7 @@ export async function clusterFindings(config: Config): Promise<readonly Finding[
   return stopped.ok ? findings : [...findings, stopped];
 }
 
-async function* findingsAt(config: Config, at: TemporalAddress): AsyncGenerator<Finding> {
+async function* findingsAt(config: Config, at: TemporalAddress): AsyncGenerator<ClusterFinding> {
   const keys = payloadKeys(config, 'cluster');
   const queue = config.taskQueue ?? TASK_QUEUE;
   await using connected = await connectClient(at, clientConverter(keys));
@@ -74,7 +74,7 @@ async function findingsOf(
   { answers, malformed, silent, others, deployments, fault }: Members,
   config: Config,
   { address }: TemporalAddress,
-): Promise<readonly Finding[]> {
+): Promise<readonly ClusterFinding[]> {
   const members = [...answers].sort((a, b) => (a.identity < b.identity ? -1 : 1));
   return [
     await finding('members', async () => {
@@ -100,7 +100,7 @@ async function findingsOf(
 /** `312@node-a`. */
 const nameOf = (identity: string): string => identity.split(' ')[0] ?? identity;
 
-function memberFinding(member: MemberAnswer, { out }: Config): Finding {
+function memberFinding(member: MemberAnswer, { out }: Config): ClusterFinding {
   const { identity, version, works, receives, clockMs, deployment } = member;
   const part = nameOf(identity);
   const facts = [
@@ -115,13 +115,18 @@ function memberFinding(member: MemberAnswer, { out }: Config): Finding {
   return fault === undefined ? good(part, facts) : { part, ok: false, ...fault };
 }
 
-const good = (part: string, message: string): Finding => ({ part, ok: true, message });
-const bad = (part: string, message: string, hint: string): Finding => ({ part, ok: false, message, hint });
+const good = (part: string, message: string): ClusterFinding => ({ part, ok: true, message });
+const bad = (part: string, message: string, hint: string): ClusterFinding => ({
+  part,
+  ok: false,
+  message,
+  hint,
+});
 
 function memberFault(
   { clockMs, storeFault, sees, out: memberOut }: MemberAnswer,
   out: string,
-): Pick<Finding, 'message' | 'hint'> | undefined {
+): Pick<ClusterFinding, 'message' | 'hint'> | undefined {
   if (storeFault !== undefined)
     return {
       message: `it cannot read and write ${memberOut}: ${storeFault}`,
@@ -140,7 +145,7 @@ function memberFault(
 }
 
 /** A newer release may answer in another format. */
-const malformedFinding = ({ identity, reason }: Malformed): Finding =>
+const malformedFinding = ({ identity, reason }: Malformed): ClusterFinding =>
   bad(
     identity === undefined ? 'a member' : nameOf(identity),
     `its answer cannot be read: ${reason}`,
@@ -148,14 +153,14 @@ const malformedFinding = ({ identity, reason }: Malformed): Finding =>
   );
 
 /** Temporal still lists a worker for a minute after it ended, as after every upgrade, and drops one that hangs. */
-const silentFinding = (identity: string): Finding =>
+const silentFinding = (identity: string): ClusterFinding =>
   good(nameOf(identity), 'gives no answer: it has ended in the last minute, or hangs');
 
-const otherFinding = (identity: string): Finding =>
+const otherFinding = (identity: string): ClusterFinding =>
   good(nameOf(identity), 'worker of an application, or of a release that answers no questions');
 
 /** A batch that the newest release started waits for a worker of that release. */
-function versionFindings(members: readonly MemberAnswer[]): readonly Finding[] {
+function versionFindings(members: readonly MemberAnswer[]): readonly ClusterFinding[] {
   const workers = members.filter(({ works }) => works);
   const counts = Map.groupBy(members, ({ version }) => version);
   const message = [...counts].map(([version, some]) => `${version} (${some.length})`).join(', ');
@@ -172,7 +177,7 @@ function versionFindings(members: readonly MemberAnswer[]): readonly Finding[] {
   ];
 }
 
-function secretFindings(members: readonly MemberAnswer[]): readonly Finding[] {
+function secretFindings(members: readonly MemberAnswer[]): readonly ClusterFinding[] {
   const bySecret = Map.groupBy(members, ({ webhookSecret }) => webhookSecret);
   const part = 'webhook secret';
   if (!members.some(({ receives }) => receives)) return [];
@@ -190,7 +195,7 @@ function secretFindings(members: readonly MemberAnswer[]): readonly Finding[] {
 async function receiverFindings(
   members: readonly MemberAnswer[],
   { webhook }: Config,
-): Promise<readonly Finding[]> {
+): Promise<readonly ClusterFinding[]> {
   const { url } = webhook;
   if (url === undefined) return [];
   const receiver = await finding('receivers', async () => {
@@ -212,7 +217,7 @@ const NOTICES_WITHIN_MS = 24 * 3_600_000;
 const MAX_BATCHES = 50;
 
 /** Reports notifications of the last day that were not delivered. */
-async function noticeFindings({ out }: Config): Promise<readonly Finding[]> {
+async function noticeFindings({ out }: Config): Promise<readonly ClusterFinding[]> {
   const part = 'notifications';
   const batches = (await listBatchFolders(out, () => undefined)).slice(0, MAX_BATCHES);
   const undelivered = await pMap(
@@ -235,7 +240,7 @@ async function noticeFindings({ out }: Config): Promise<readonly Finding[]> {
   ];
 }
 
-function deploymentFinding({ name, builds, current }: WorkerDeployment): Finding {
+function deploymentFinding({ name, builds, current }: WorkerDeployment): ClusterFinding {
   const part = `deployment ${name}`;
   if (current !== undefined && builds.includes(current)) return good(part, `its current build is ${current}`);
   const newest = builds.at(-1) ?? '';
@@ -248,14 +253,14 @@ function deploymentFinding({ name, builds, current }: WorkerDeployment): Finding
   );
 }
 
-export type Finding = {
+export type ClusterFinding = {
   readonly part: string;
   readonly ok: boolean;
   readonly message: string;
   readonly hint?: string;
 };
 
-export async function finding(part: string, check: () => Promise<string>): Promise<Finding> {
+export async function finding(part: string, check: () => Promise<string>): Promise<ClusterFinding> {
   try {
     return { part, ok: true, message: await check() };
   } catch (error) {

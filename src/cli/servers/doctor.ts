@@ -32,7 +32,7 @@ import type { GivenGpus } from '../../library/own-gpus.ts';
 import { VENDOR_FACTS, VENDORS } from '../../options/server-kind.ts';
 import { checkSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
-import { clusterFindings, finding, type Finding } from './cluster-checks.ts';
+import { clusterFindings, finding, type ClusterFinding } from './cluster-checks.ts';
 
 import { getCACertificates } from 'node:tls';
 import type { Proxies } from '../../host/proxies.ts';
@@ -52,7 +52,7 @@ export default async function doctor(this: Context, flags: FlagsOf<typeof doctor
     ...gpuChecks(gpusOf(flags)),
     ...vendorChecks(gpusOf(flags), config),
   ];
-  const findings: Finding[] = [];
+  const findings: ClusterFinding[] = [];
   for (const [part, check] of checks) findings.push(await finding(part, check));
   if (flags.cluster) findings.push(...(await clusterFindings(config)));
   if (flags.output === 'json') printer.json(findings.map((result) => shaped(checkSchema, result)));
@@ -112,7 +112,7 @@ const vendorChecks = ({ models = [] }: GivenGpus, { environment }: Config) =>
   });
 
 /** Without a run service, only a rehearsal is possible. */
-function nextOf({ apiUrl }: Config, findings: readonly Finding[], same: string): Next {
+function nextOf({ apiUrl }: Config, findings: readonly ClusterFinding[], same: string): Next {
   if (findings.some(({ ok }) => !ok)) return ['again', same];
   return apiUrl === undefined ? ['rehearse', REHEARSAL] : ['choose', 'runsheet deployments'];
 }

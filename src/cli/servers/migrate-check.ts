@@ -9,7 +9,7 @@ import {
   isSound,
   judge,
   type MigrationFacts,
-  type Finding,
+  type RuleFinding,
   type Verdict,
 } from '../../service-client/migration/rules.ts';
 import {
@@ -112,7 +112,7 @@ const OPENINGS: Readonly<Partial<Record<Verdict, string>>> = {
 
 const ABOUT_WIDTH = 19;
 
-function textOf(findings: readonly Finding[], paint: Paint): string {
+function textOf(findings: readonly RuleFinding[], paint: Paint): string {
   const lines = findings.flatMap(({ rule, about, verdict, found: result, todo }) => {
     const [style, mark] = MARKS[verdict];
     const line = `${paint(style, mark)} ${rule} ${about.padEnd(ABOUT_WIDTH)}${OPENINGS[verdict] ?? ''}${terminalLine(result)}`;
@@ -121,7 +121,7 @@ function textOf(findings: readonly Finding[], paint: Paint): string {
   return [...lines, '', closing(findings)].join('\n');
 }
 
-function closing(findings: readonly Finding[]): string {
+function closing(findings: readonly RuleFinding[]): string {
   const times = (...verdicts: readonly Verdict[]): number =>
     findings.filter(({ verdict }) => verdicts.includes(verdict)).length;
   const open = times('not-revealed', 'not-checked', 'yours');

@@ -2,7 +2,12 @@
 
 import type { BatchRequest } from '../../batches/batch-request.ts';
 import type { CreatedBatch } from '../../batches/make-batch.ts';
-import { propose, type Around, type Proposal, type ProposalSource as Rows } from '../../batches/propose.ts';
+import {
+  propose,
+  type ProposalContext,
+  type Proposal,
+  type ProposalSource as Rows,
+} from '../../batches/propose.ts';
 import { sumOf, type Question, type Wording } from '../../batches/questions.ts';
 import { differences } from '../../batches/reuse/reuse.ts';
 import { settle, type Policy } from '../../batches/settle.ts';
@@ -59,7 +64,7 @@ export async function proposed<T>(
   }
 }
 
-export type Callbacks = Pick<Around, 'onFrom' | 'onUpload' | 'listsErrors'>;
+export type Callbacks = Pick<ProposalContext, 'onFrom' | 'onUpload' | 'listsErrors'>;
 
 /** Creates or finds the batch; or names the batch to which its user adds the rows instead. */
 export async function makeBatch(

@@ -14,12 +14,12 @@ const FILES_SHOWN = 50;
 const TEXTS_SHOWN = 4;
 const ATTEMPTS_SHOWN = 40;
 
-type Cells = Readonly<Record<string, string>>;
+type ReportCells = Readonly<Record<string, string>>;
 
 /** Names are short because a batch may have a million of them. */
 export function shownRow(record: RowRecord, data: readonly (readonly [string, string])[]) {
   let more = 0;
-  const shown = (cells: Iterable<readonly [string, string]>): Cells => {
+  const shown = (cells: Iterable<readonly [string, string]>): ReportCells => {
     const named: [string, string][] = [];
     let room = ROW_SHOWN;
     for (const [name, value] of cells) {

@@ -34,7 +34,7 @@ export type MigrationFacts = {
 /** `yours`: no request can find out, so the user must know. */
 export type Verdict = 'holds' | 'broken' | 'not-revealed' | 'not-checked' | 'does-not-apply' | 'yours';
 
-export type Finding = {
+export type RuleFinding = {
   /** The rule's number in the specification. */
   readonly rule: number;
   readonly about: string;
@@ -43,7 +43,7 @@ export type Finding = {
   readonly todo?: string;
 };
 
-type Judged = Omit<Finding, 'rule' | 'about'>;
+type Judged = Omit<RuleFinding, 'rule' | 'about'>;
 
 const holds = (finding: string): Judged => ({ verdict: 'holds', found: finding });
 const broken = (finding: string, todo?: string): Judged => ({
@@ -83,10 +83,10 @@ const RULES: readonly (readonly [about: string, judge: (facts: MigrationFacts) =
 ];
 
 /** The seven rules, in their order. */
-export const judge = (facts: MigrationFacts): readonly Finding[] =>
+export const judge = (facts: MigrationFacts): readonly RuleFinding[] =>
   RULES.map(([about, judgeRule], index) => ({ rule: index + 1, about, ...judgeRule(facts) }));
 
-export const isSound = (findings: readonly Finding[]): boolean =>
+export const isSound = (findings: readonly RuleFinding[]): boolean =>
   findings.every(({ verdict }) => verdict !== 'broken');
 
 function baseAddress({ api, base }: MigrationFacts): Judged {

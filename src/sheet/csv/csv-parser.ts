@@ -44,7 +44,7 @@ export class QuoteError extends Error {
 type Field = { readonly text: string; readonly end: number; readonly isBare: boolean };
 type BrokenField = { readonly fault: QuoteFault; readonly at: number };
 
-type Writing = {
+type CsvDialect = {
   /** undefined: each line is one field. */
   readonly delimiter: string | undefined;
   readonly quoting: Quoting;
@@ -80,7 +80,7 @@ export class CsvParser {
     needless: 0,
     whole: '',
   };
-  readonly #writing: Writing;
+  readonly #writing: CsvDialect;
   #text = '';
   #at = 0;
   /** Pieces not yet joined to the text, and the length at which the record is parsed again from its beginning. */
@@ -96,7 +96,7 @@ export class CsvParser {
   #quote = -1;
   #delimiter = -1;
 
-  constructor(writing: Writing) {
+  constructor(writing: CsvDialect) {
     this.#writing = writing;
   }
 

@@ -7,7 +7,7 @@ import type { S3Answer, S3Client, S3Request } from './s3-client.ts';
 import { s3Address, type S3Place } from '../../host/s3-address.ts';
 import { copySource } from '../../host/s3-settings.ts';
 import { mediaTypeOf } from '../../host/media-types.ts';
-import { type Next, replacedMeanwhile } from '../store.ts';
+import { type NextContent, replacedMeanwhile } from '../store.ts';
 import { withoutConditions } from './s3-fault.ts';
 
 const WRITER = 'x-amz-meta-writer';
@@ -106,7 +106,7 @@ const UPDATE_TRIES = 10;
 export async function update(
   client: S3Client,
   key: string,
-  next: Next,
+  next: NextContent,
   size?: S3Request['size'],
 ): Promise<void> {
   await assureConditions(client);

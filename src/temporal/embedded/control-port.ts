@@ -68,7 +68,7 @@ const followerMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('now') }),
 ]);
 export type FollowerMessage = z.infer<typeof followerMessage>;
-type Hold = Extract<FollowerMessage, { type: 'hold' }>;
+type HoldMessage = Extract<FollowerMessage, { type: 'hold' }>;
 const FOLLOWER_MESSAGES = { schema: followerMessage, most: 1 << 10 };
 
 export type ControlHandlers = FollowersHandlers & {
@@ -103,7 +103,7 @@ export async function openControl(
   /** Authenticated connections; a follower that has left may still send `now`. */
   const admitted = new Set<Socket>();
 
-  const admit = (socket: Socket, wants: Hold): void => {
+  const admit = (socket: Socket, wants: HoldMessage): void => {
     connections.busy(socket);
     admitted.add(socket);
     // This message comes first, because it proves who answers.

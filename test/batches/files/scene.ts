@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import type { CopyParams } from '../../../src/batches/copy-sheet.ts';
 import type { BatchRequest } from '../../../src/batches/batch-request.ts';
-import { propose, type Around, type Proposal } from '../../../src/batches/propose.ts';
+import { propose, type ProposalContext, type Proposal } from '../../../src/batches/propose.ts';
 import type { Uploading } from '../../../src/batches/files/local-files.ts';
 import { keyFromEnvironment } from '../../../src/host/api-key.ts';
 import type { Config } from '../../../src/host/config.ts';
@@ -40,7 +40,7 @@ export async function openScene(options: Partial<LocalServiceOptions> = {}) {
   const key = keyFromEnvironment(TOKEN, 'the test');
   const config = { out: place.out, home: place.folder, apiUrl: service.base, apiKey: () => key };
   const told: Uploading[] = [];
-  const around: Around = {
+  const around: ProposalContext = {
     config: config as unknown as Config,
     isCluster: () => false,
     servers: async () => ({ pools: { show: async () => {} }, batches: { withContent: async () => [] } }),
@@ -58,7 +58,7 @@ export async function openScene(options: Partial<LocalServiceOptions> = {}) {
   });
   type SceneParams = {
     readonly more?: Partial<BatchRequest>;
-    readonly around?: Partial<Around>;
+    readonly around?: Partial<ProposalContext>;
     /** The batch whose results are the sheet. */
     readonly from?: CreatedBatch;
   } & Partial<CopyParams>;

@@ -50,7 +50,7 @@ const COLUMNS = {
   ended: Float64Array,
 } as const;
 type ColumnName = keyof typeof COLUMNS;
-type Numbers = { -readonly [Name in ColumnName]: InstanceType<(typeof COLUMNS)[Name]> };
+type ColumnNumbers = { -readonly [Name in ColumnName]: InstanceType<(typeof COLUMNS)[Name]> };
 
 type LoadedFrom = { startedAt: number; gpus: readonly string[] };
 
@@ -65,7 +65,7 @@ export class Table {
   reason: string[] = [];
   /** Whether the row has a small copy of its picture. */
   small: Uint8Array = new Uint8Array();
-  of = {} as Numbers;
+  of = {} as ColumnNumbers;
   /** Grows with every change, so that what was computed from the rows is computed again. */
   version = 0;
   facts: ReportFacts;

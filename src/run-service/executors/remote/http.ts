@@ -31,7 +31,7 @@ export type ServerAnswer = {
   readonly headers: Dispatcher.ResponseData['headers'];
 };
 
-type Sent = {
+type SentRequest = {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'HEAD';
   readonly body?: string | Form;
   readonly signal?: AbortSignal;
@@ -44,7 +44,7 @@ type AskOptions = {
   /** Ends a request whose answer may take any time, because it comes at the end of a run. */
   readonly heldBy?: AbortSignal;
   readonly waitMs?: number;
-  readonly more?: Sent['more'];
+  readonly more?: SentRequest['more'];
   readonly method?: 'GET' | 'POST' | 'PUT';
 };
 
@@ -54,7 +54,7 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>,
   const [dispatcher, files] = [connections, FILE_CONNECTIONS].map((most) =>
     openOutgoing({ connections: most, headersMs: HEADERS_MS, bodyMs: BODY_MS }),
   ) as [Dispatcher, Dispatcher];
-  const send = async (path: string, { more, ...options }: Sent, way: Dispatcher = dispatcher) => {
+  const send = async (path: string, { more, ...options }: SentRequest, way: Dispatcher = dispatcher) => {
     try {
       return await request(`${url}${path}`, {
         dispatcher: way,
@@ -65,7 +65,7 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>,
       throw new Unreachable(errorMessage(error), { cause: error });
     }
   };
-  const answerTo = async (path: string, options: Sent, way?: Dispatcher): Promise<ServerAnswer> => {
+  const answerTo = async (path: string, options: SentRequest, way?: Dispatcher): Promise<ServerAnswer> => {
     const answer = await send(path, options, way);
     const most = options.headersTimeout === 0 ? HELD_BYTES : ANSWER_BYTES;
     return { status: answer.statusCode, text: await boundedText(answer.body, most), headers: answer.headers };
@@ -115,7 +115,7 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>,
 const requestOf = (
   body: string | undefined,
   { waitMs = ANSWER_MS, more = {}, heldBy, method = body === undefined ? 'GET' : 'POST' }: AskOptions = {},
-): Sent => ({
+): SentRequest => ({
   signal: heldBy ?? AbortSignal.timeout(waitMs),
   more,
   method,

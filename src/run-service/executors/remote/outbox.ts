@@ -40,7 +40,7 @@ export type Sender = {
   unknownForMs(one: AssignedRun): number;
 };
 
-type Hold = {
+type SeatHold = {
   readonly why: BusyWhy;
   readonly reason: string;
   readonly sinceMs: number;
@@ -66,7 +66,7 @@ export class Outbox {
   #isWanted = false;
   #postedAt = 0;
   /** Since when, and until when, the server takes no runs at all. */
-  #hold: Hold | undefined;
+  #hold: SeatHold | undefined;
   readonly #putting = new Map<AssignedRun, Promise<void>>();
 
   constructor(sender: Sender, deps: ServerDeps, timing: Timing) {

@@ -22,7 +22,7 @@ export type FoundGraph = {
 
 type Json = Readonly<Record<string, unknown>>;
 /** The surroundings of a value. */
-type Around = { readonly path: string; readonly depth: number };
+type GraphPlace = { readonly path: string; readonly depth: number };
 
 const MAX_DEPTH = 6;
 /** How many keys beside the nodes are tolerated, such as `version` or `_comment`. */
@@ -49,7 +49,7 @@ export function graphsIn(value: unknown): readonly FoundGraph[] {
   }));
 }
 
-function below(value: unknown, around: Around): readonly FoundGraph[] {
+function below(value: unknown, around: GraphPlace): readonly FoundGraph[] {
   const { path, depth } = around;
   if (typeof value === 'string')
     return depth <= MAX_DEPTH ? below(parsed(value), { ...around, depth: depth + 1 }) : [];
@@ -93,7 +93,7 @@ function parsed(text: string): unknown {
 }
 
 /** The graph in an object of nodes with few other keys. */
-function graphOf(value: Json, { path }: Around): FoundGraph | undefined {
+function graphOf(value: Json, { path }: GraphPlace): FoundGraph | undefined {
   const entries = Object.entries(value);
   const nodes = entries.filter(([, child]) => isNode(child));
   const leftOut = entries.filter(([, child]) => !isNode(child)).map(([key]) => key);
