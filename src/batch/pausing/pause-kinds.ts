@@ -10,7 +10,7 @@ type PauseFacts = {
   readonly probe?: 'attempt' | 'write' | 'rows';
 };
 
-export const PAUSES = {
+const PAUSES = {
   /** The service refuses every request (401, credits, no such deployment). */
   blocked: { endsBy: 'probe', probe: 'attempt' },
   /** No attempt was accepted for a while: throttled or not sent. */
