@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isVendor, SERVER_KINDS, VENDOR_FACTS, VENDORS } from '../../src/options/server-kind.ts';
+import { isModelHost, isVendor, SERVER_KINDS, VENDOR_FACTS, VENDORS } from '../../src/options/server-kind.ts';
 
 it('a vendor is a kind of server with an address of its own; a ComfyUI and a GPU of this machine are none', () => {
   expect(SERVER_KINDS.filter(isVendor)).toEqual([...VENDORS]);
@@ -7,4 +7,8 @@ it('a vendor is a kind of server with an address of its own; a ComfyUI and a GPU
   const urls = VENDORS.map((vendor) => VENDOR_FACTS[vendor].url);
   expect(urls.every((url) => url.startsWith('https://'))).toBe(true);
   expect(new Set(urls).size).toBe(VENDORS.length);
+});
+
+it('a host of models is a vendor or a Cog container', () => {
+  expect(SERVER_KINDS.filter(isModelHost)).toEqual([...VENDORS, 'cog']);
 });
