@@ -28,7 +28,7 @@ import type { Run } from '../src/service-client/contract/run.ts';
 import { type KnownRun, outcomeOf as stateOf } from '../src/service-client/run-outcome.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import { isCostLearned } from '../src/store/attempt-cost.ts';
-import { toldCost } from '../src/store/told-cost.ts';
+import { reportedCost } from '../src/store/reported-cost.ts';
 import { jsonLines } from '../src/store/pieces.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { downloadOutputs } from './download-outputs.ts';
@@ -336,7 +336,7 @@ function usageOf(run: Run, file: OpenBatch['file']): Partial<AttemptRecord> {
     lost_executions: run.lostExecutions,
     lost_seconds: lostSeconds,
     cost_usd:
-      toldCost(file, run) ??
+      reportedCost(file, run) ??
       costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds, lost: lostSeconds }),
   });
 }

@@ -5,7 +5,7 @@
 import type { ReadBack } from '../batch/commands.ts';
 import type { AttemptRef, AttemptRun } from '../batch/outcome.ts';
 import { costOf } from '../options/run-cost.ts';
-import { toldCost } from '../store/told-cost.ts';
+import { reportedCost } from '../store/reported-cost.ts';
 import { errorMessage } from '../errors/error.ts';
 import type { RunService } from '../service-client/client.ts';
 import type { Run } from '../service-client/contract/run.ts';
@@ -157,7 +157,8 @@ function duplicateOf(
   file: BatchFile,
 ): DuplicateRun {
   const { gpu, coldStartSeconds: coldStart = 0, runSeconds: ran = 0, lostSeconds: lost = 0 } = run ?? {};
-  const cost = toldCost(file, run ?? {}) ?? costOf(file.service.prices, gpu, { coldStart, run: ran, lost });
+  const cost =
+    reportedCost(file, run ?? {}) ?? costOf(file.service.prices, gpu, { coldStart, run: ran, lost });
   return {
     row,
     attempt,

@@ -7,7 +7,7 @@ import { demandSpeed, type LeastSpeed } from '../host/least-speed.ts';
 import { openPageLogin, type PageLogin } from '../host/page-login.ts';
 import { PATHS } from '../service-client/contract/paths.ts';
 import { OwnerRequests } from './owner-requests.ts';
-import { MOST_TOLD_BYTES, TOLD } from '../service-client/contract/told-path.ts';
+import { MAX_VENDOR_WEBHOOK_BYTES, VENDOR_WEBHOOKS } from '../service-client/contract/vendor-webhook-path.ts';
 import { API, authentication, CONTROL, type Tokens } from './auth.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.ts';
@@ -31,7 +31,7 @@ export type AppOptions = {
   /** Whether only this machine can connect (default: false). */
   readonly listensHere?: boolean;
   /** The access control of the dashboard. */
-  readonly door?: PageLogin;
+  readonly pageLogin?: PageLogin;
   /** For tests. */
   readonly limits?: ConnectionLimits | undefined;
 };
@@ -48,7 +48,7 @@ export type App = { readonly app: FastifyInstance; readonly routes: readonly str
 
 export function createApp(
   service: Service,
-  { tokens, only, listensHere = false, door = openPageLogin(), limits = LIMITS }: AppOptions,
+  { tokens, only, listensHere = false, pageLogin = openPageLogin(), limits = LIMITS }: AppOptions,
 ): App {
   const app = Fastify({
     forceCloseConnections: true,
@@ -86,11 +86,11 @@ export function createApp(
     serveUploaded(files, service, requests);
     done();
   });
-  serveTold(app, service, requests);
+  serveVendorWebhooks(app, service, requests);
   serveUploadUrls(app, service);
   serveV1(app, service);
   serveFiles(app, service, requests);
-  serveDashboard(app, service, { listensHere, door });
+  serveDashboard(app, service, { listensHere, pageLogin });
   // Control reads files and changes what all owners see. It belongs to whoever started the service, who uses
   // this machine and holds every key.
   if (listensHere && tokens.hasOneOwner) serveControl(app, service, tokens);
@@ -143,15 +143,21 @@ function serveV2(app: FastifyInstance, service: Service): void {
 }
 
 /** The address is the authentication, so it is checked before the body is read. */
-function serveTold(app: FastifyInstance, service: Service, requests: OwnerRequests): void {
+function serveVendorWebhooks(app: FastifyInstance, service: Service, requests: OwnerRequests): void {
   const onRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    if (!service.gpus.isToldPath(request.url)) void reply.code(404).header('connection', 'close').send();
+    if (!service.gpus.isVendorWebhook(request.url)) void reply.code(404).header('connection', 'close').send();
     else if (requests.enter('vendors', reply, heldBytes(request))) done();
   };
-  app.post(`${TOLD}/*`, { bodyLimit: MOST_TOLD_BYTES, onRequest }, async (request, reply) => {
-    const body = typeof request.body === 'string' ? request.body : '';
-    return reply.code(await service.gpus.told(request.url, { headers: request.headers, body })).send();
-  });
+  app.post(
+    `${VENDOR_WEBHOOKS}/*`,
+    { bodyLimit: MAX_VENDOR_WEBHOOK_BYTES, onRequest },
+    async (request, reply) => {
+      const body = typeof request.body === 'string' ? request.body : '';
+      return reply
+        .code(await service.gpus.takeVendorWebhook(request.url, { headers: request.headers, body }))
+        .send();
+    },
+  );
 }
 
 function serveControl(app: FastifyInstance, service: Service, tokens: Tokens): void {

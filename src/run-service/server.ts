@@ -66,9 +66,9 @@ export async function startLocalService(options: LocalServiceOptions) {
       caller: openCaller({ anywhere }),
     },
   });
-  const door = openPageLogin();
+  const pageLogin = openPageLogin();
   const publicUrl = options.publicUrl?.replace(/\/+$/, '');
-  const { app, routes } = createApp(service, { ...options, tokens, door, listensHere });
+  const { app, routes } = createApp(service, { ...options, tokens, pageLogin, listensHere });
   try {
     const url = await listen(app, host, options.port);
     const address = publicUrl ?? url;
@@ -81,7 +81,7 @@ export async function startLocalService(options: LocalServiceOptions) {
       base: `${address}${API}`,
       legacyBase: `${address}${V1}`,
       /** The address of the dashboard, with its secret. */
-      dashboardPage: door.address(url),
+      dashboardPage: pageLogin.address(url),
       /** The routes, such as `GET /api/run/:run_id`. */
       routes,
       /** Adds the user's GPU servers and workflows; see `givenGpusSchema`. */

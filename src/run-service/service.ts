@@ -1,6 +1,9 @@
 // Composes the service without its sockets.
 
-import { openDoor, type DoorOptions } from './executors/remote/vendors/door.ts';
+import {
+  openWebhookAddresses,
+  type WebhookAddressOptions,
+} from './executors/remote/vendors/webhook-address.ts';
 import { join } from 'node:path';
 import { errorMessage } from '../errors/error.ts';
 import type { ShownRun } from '../service-client/contract/shown.ts';
@@ -59,7 +62,7 @@ export type RunServiceOptions = {
   /** The folder of the locks of GPUs that all services of this user share (default: no locks). */
   readonly locks?: string | undefined;
   /** The public address at which vendors tell about runs whose answers may be lost, and the secret of their addresses. */
-  readonly door?: DoorOptions | undefined;
+  readonly webhookAddresses?: WebhookAddressOptions | undefined;
   /** The intervals for watching own GPU servers, for tests. */
   readonly timing?: Partial<Timing>;
 };
@@ -306,7 +309,7 @@ function openExecutors(options: RunServiceOptions, world: ServiceWorld) {
     files: storage.files,
     seats: storage.seats,
     locks: options.locks,
-    door: options.door && openDoor(options.door),
+    webhookAddresses: options.webhookAddresses && openWebhookAddresses(options.webhookAddresses),
     programs: options.programs ?? join(storage.seats, 'named'),
     timing: { ...TIMING, ...options.timing },
     say: log,

@@ -95,10 +95,14 @@ const inKeys = (text: string, own: JobValues | undefined): string =>
     })
     .replaceAll(/--[a-z][a-z-]*/g, (flag) => (FLAGS.has(flag) ? keyOf(flag) : flag));
 
-type Told = Pick<RunsheetError, 'code' | 'message' | 'hint' | 'place'>;
+type JobProblem = Pick<RunsheetError, 'code' | 'message' | 'hint' | 'place'>;
 
 /** The error with the keys of the job in the place of flags. */
-export function aboutJob({ code, message, hint, place }: Told, job: string, own?: JobValues): Told {
+export function aboutJob(
+  { code, message, hint, place }: JobProblem,
+  job: string,
+  own?: JobValues,
+): JobProblem {
   const [what, help] = [inKeys(message, own), hint === undefined ? undefined : inKeys(hint, own)];
   const isNamed = `${what}${help}`.includes(job);
   const isChanged = !isNamed && (what !== message || help !== hint);

@@ -14,7 +14,7 @@ import {
 import { errorMessage } from '../errors/error.ts';
 import { webhookSchema } from '../service-client/contract/run.ts';
 import { WebhookHandler, type HandlerDeps } from './handler.ts';
-import { isTold, openToldDoor, type ServiceOrigin } from './told.ts';
+import { isVendorWebhook, openVendorWebhooks, type ServiceOrigin } from './vendor-webhooks.ts';
 import { isGenuine, isOldToken, readToken } from './webhook-token.ts';
 
 export type ReceiverDeps = HandlerDeps & {
@@ -39,12 +39,15 @@ const LIMITS = {
   keepAliveTimeout: 30_000,
   connectionsCheckingInterval: 1_000,
 };
-type State = { isDraining: boolean; readonly told: ReturnType<typeof openToldDoor> };
+type State = { isDraining: boolean; readonly vendorWebhook: ReturnType<typeof openVendorWebhooks> };
 
 /** Starts listening; port 0 takes any free port, and so does a port in use with `orAny`. */
 export async function openReceiver(deps: ReceiverDeps, listen: Listen, orAny = false) {
   const handler = new WebhookHandler(deps);
-  const state: State = { isDraining: false, told: openToldDoor(deps.serviceOrigin ?? (() => undefined)) };
+  const state: State = {
+    isDraining: false,
+    vendorWebhook: openVendorWebhooks(deps.serviceOrigin ?? (() => undefined)),
+  };
   const requests = new Set<IncomingMessage>();
   const { server, connections, port } = await openServer(
     { ...LIMITS, orAny },
@@ -123,13 +126,13 @@ const CHECKS: ReadonlySet<string> = new Set([HEALTH, READY]);
 async function handle(
   handler: WebhookHandler,
   { secret, onlyHere = false }: ReceiverDeps,
-  { isDraining, told }: State,
+  { isDraining, vendorWebhook }: State,
   request: IncomingMessage,
 ): Promise<number> {
   if (onlyHere && !isAddressedHere(request)) return 403;
   if (request.url === HEALTH) return 200;
   if (request.url === READY) return isDraining ? 503 : 200;
-  if (isTold(request.url ?? '')) return told(request);
+  if (isVendorWebhook(request.url ?? '')) return vendorWebhook(request);
   if (isOldToken(request.url)) return 410;
   const token = readToken(request.url);
   if (token === undefined || !isGenuine(token, secret)) return 404;

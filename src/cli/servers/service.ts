@@ -121,7 +121,7 @@ const partsOf = ({ home, environment, webhook }: Config) => ({
   locks: join(notesFolder(environment), 'seats'),
   // A service that nobody outside can reach makes no state folder.
   ...(webhook.url !== undefined && {
-    door: { url: webhook.url, secret: keepSecret(readOrCreateSecret(join(home, 'told-secret'))) },
+    webhookAddresses: { url: webhook.url, secret: keepSecret(readOrCreateSecret(join(home, 'told-secret'))) },
   }),
 });
 

@@ -116,19 +116,19 @@ const CLOSED =
 export function serveDashboard(
   app: FastifyInstance,
   service: Service,
-  { listensHere, door }: { readonly listensHere: boolean; readonly door: PageLogin },
+  { listensHere, pageLogin }: { readonly listensHere: boolean; readonly pageLogin: PageLogin },
 ): void {
   type PageHandler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>;
   const serve = (url: string, answer: PageHandler): void =>
     route(app, ['GET'], url, (request, reply) => {
       if (!listensHere || !isLoopback(hostOf(request))) return refuse(reply, ELSEWHERE);
-      const opened = door.opens(request.raw);
+      const opened = pageLogin.opens(request.raw);
       if (opened !== undefined)
         return reply
           .code(303)
           .headers({ ...opened, 'cache-control': 'no-store' })
           .send();
-      return door.isOpen(request.raw) ? answer(request, reply) : refuse(reply, CLOSED);
+      return pageLogin.isOpen(request.raw) ? answer(request, reply) : refuse(reply, CLOSED);
     });
 
   serve('/open/:secret', (_request, reply) => refuse(reply, CLOSED));

@@ -127,9 +127,9 @@ async function failureOf(work: Promise<void>): Promise<StackMessage | undefined>
   }
 }
 
-type Told = Pick<Extract<StackMessage, { type: 'ready' }>, 'apiUrl' | 'isKept' | 'wasWorking'>;
+type ReadyFacts = Pick<Extract<StackMessage, { type: 'ready' }>, 'apiUrl' | 'isKept' | 'wasWorking'>;
 
-async function readyMessage(parts: StackServices, told: Told): Promise<StackMessage> {
+async function readyMessage(parts: StackServices, facts: ReadyFacts): Promise<StackMessage> {
   const current = await parts.current();
   if (current === undefined)
     return { type: 'failed', code: 'E406', message: 'the stack is stopping', hint: undefined };
@@ -141,7 +141,7 @@ async function readyMessage(parts: StackServices, told: Told): Promise<StackMess
     receiver: worker.url,
     service: service?.url,
     dashboardPage: service?.page,
-    ...told,
+    ...facts,
   };
 }
 

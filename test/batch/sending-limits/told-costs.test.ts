@@ -8,7 +8,7 @@ import { progress } from '../../../src/batch/shown/progress.ts';
 import { World } from '../world.ts';
 
 const USD = 1e9;
-const TOLD = { learnsCost: true, attemptCostNano: {} } satisfies Partial<BatchParams>;
+const VENDOR_WEBHOOKS = { learnsCost: true, attemptCostNano: {} } satisfies Partial<BatchParams>;
 
 const inFlight = ({ sends }: World): number => sends.reduce((sum, { attempts }) => sum + attempts.length, 0);
 
@@ -32,7 +32,7 @@ const budget = ({ state }: World) => progress(state).budget;
 
 describe('--max-cost where only the end of a run shows its cost', () => {
   it('sends one run first, then as many as fit at the most that one has cost', () => {
-    const world = new World({ rows: 40, concurrency: 10, ...TOLD, maxCostNano: USD });
+    const world = new World({ rows: 40, concurrency: 10, ...VENDOR_WEBHOOKS, maxCostNano: USD });
     expect([inFlight(world), budget(world)?.reservedNano]).toEqual([1, USD]);
     expect(budget(world)?.neededNano).toBeUndefined();
     world.folder.costUsd = 0.25;
@@ -56,7 +56,7 @@ describe('--max-cost where only the end of a run shows its cost', () => {
         fc.integer({ min: 1, max: 12 }),
         (cents, limitCents, concurrency) => {
           const maxCostNano = limitCents * 1e7;
-          const world = new World({ rows: 200, concurrency, ...TOLD, maxCostNano });
+          const world = new World({ rows: 200, concurrency, ...VENDOR_WEBHOOKS, maxCostNano });
           runOut(world, () => cents / 100);
           const most = Math.max(1, Math.floor(limitCents / cents)) * cents * 1e7;
           expect([...world.state.pauses.keys()]).toEqual(['budget']);
@@ -74,7 +74,7 @@ describe('--max-cost where only the end of a run shows its cost', () => {
         fc.integer({ min: 1, max: 8 }),
         (cents, concurrency) => {
           let at = 0;
-          const world = new World({ rows: 200, concurrency, ...TOLD, maxCostNano: USD });
+          const world = new World({ rows: 200, concurrency, ...VENDOR_WEBHOOKS, maxCostNano: USD });
           runOut(world, () => (cents[at++ % cents.length] ?? 1) / 100);
           expect(budget(world)?.spentNano).toBeLessThanOrEqual(USD + concurrency * 0.2 * USD);
         },
@@ -84,7 +84,7 @@ describe('--max-cost where only the end of a run shows its cost', () => {
   });
 
   it('stops if the first run does not tell its cost, and says that it is not known', () => {
-    const world = new World({ rows: 4, concurrency: 2, ...TOLD, maxCostNano: USD });
+    const world = new World({ rows: 4, concurrency: 2, ...VENDOR_WEBHOOKS, maxCostNano: USD });
     world.folder.costUsd = undefined;
     world.answer(0, ['accepted']);
     world.finish('run-0', 'succeeded');
@@ -99,7 +99,7 @@ describe('--max-cost where only the end of a run shows its cost', () => {
   });
 
   it('counts a run that does not tell its cost at the most that one has told', () => {
-    const world = new World({ rows: 40, concurrency: 1, ...TOLD, maxCostNano: USD });
+    const world = new World({ rows: 40, concurrency: 1, ...VENDOR_WEBHOOKS, maxCostNano: USD });
     let ended = 0;
     for (const cost of [0.2, undefined, 0.3]) {
       world.folder.costUsd = cost;
@@ -114,7 +114,7 @@ describe('--max-cost where only the end of a run shows its cost', () => {
   });
 
   it('sends one run first although a price is stated, and reserves no less than that price', () => {
-    const stated = { ...TOLD, leastCostNano: 0.04 * USD };
+    const stated = { ...VENDOR_WEBHOOKS, leastCostNano: 0.04 * USD };
     const dear = new World({ rows: 200, concurrency: 24, ...stated, maxCostNano: USD });
     runOut(dear, () => 1);
     expect([budget(dear)?.spentNano, [...dear.state.pauses.keys()]]).toEqual([USD, ['budget']]);
@@ -128,7 +128,7 @@ describe('--max-cost where only the end of a run shows its cost', () => {
   });
 
   it('learns nothing from a run that tells nothing to pay', () => {
-    const world = new World({ rows: 200, concurrency: 24, ...TOLD, maxCostNano: USD });
+    const world = new World({ rows: 200, concurrency: 24, ...VENDOR_WEBHOOKS, maxCostNano: USD });
     world.folder.costUsd = 0;
     world.answer(0, ['accepted']);
     world.finish('run-0', 'succeeded');
@@ -140,7 +140,7 @@ describe('--max-cost where only the end of a run shows its cost', () => {
   });
 
   it('limits nothing without a limit', () => {
-    const world = new World({ rows: 4, concurrency: 4, ...TOLD });
+    const world = new World({ rows: 4, concurrency: 4, ...VENDOR_WEBHOOKS });
     expect([inFlight(world), attemptCost(world.state.params, {})]).toEqual([4, Infinity]);
   });
 });

@@ -48,7 +48,7 @@ export type SentWork =
       /** When the server has to end the run by itself. */
       readonly timeLimitMs: number;
       /** The address at which the server may tell about the run; absent without a public address. */
-      readonly toldAt?: string | undefined;
+      readonly webhookUrl?: string | undefined;
     };
 
 /** The graph of a run; only servers of ComfyUI get one. */
@@ -246,7 +246,7 @@ export type DescribedModel = {
 };
 
 /** A webhook of the server about a run of a model. */
-export type ToldMessage = {
+export type VendorWebhook = {
   readonly id: string;
   readonly model: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -289,7 +289,7 @@ export type Backend = {
    */
   poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>>;
   /** The server's id of the run; undefined if the message is not genuine. */
-  told?(message: ToldMessage): Promise<string | undefined>;
+  refIn?(message: VendorWebhook): Promise<string | undefined>;
   /** Requests a cancellation; the run is gone once `poll` says so. */
   cancel(id: string, seen: Seen['at']): Promise<void>;
   /** Whether the server has the file that a workflow names; absent if the server does not tell. */

@@ -24,7 +24,7 @@ import type { InstalledNodes } from './filled-workflow.ts';
 import { withWholeNumbers } from './numbers.ts';
 import { afterAbsence, afterLoss, guaranteeFor, type LossCounts } from './resend-policy.ts';
 import { SeatCount } from './seats.ts';
-import { ServerSocket, type Told } from './server-socket.ts';
+import { ServerSocket, type Reported } from './server-socket.ts';
 import type { ServerDeps, InspectedServer, Timing } from './server-deps.ts';
 import { Outbox } from './outbox.ts';
 import { Rounds } from './rounds.ts';
@@ -78,7 +78,7 @@ export class GpuServer implements InspectedServer {
 
   start(): void {
     this.socket.listen(this.backend, {
-      told: (event) => this.#told(event),
+      reported: (event) => this.#reported(event),
       opened: () => this.wake(),
       lost: () => this.#lostSight(),
     });
@@ -328,12 +328,12 @@ export class GpuServer implements InspectedServer {
   }
 
   #endedThere(assigned: AssignedRun, end: RunEnd): void {
-    const told = { ranMs: end.ranMs, costNano: end.costNano };
-    if (end.status === 'success') return this.ends.made(assigned, end.made, told);
-    if (end.status === 'failed') return this.ends.failed(assigned, end.reason, told);
-    if (end.status === 'timeout') return this.ends.timedOut(assigned, told);
+    const reported = { ranMs: end.ranMs, costNano: end.costNano };
+    if (end.status === 'success') return this.ends.made(assigned, end.made, reported);
+    if (end.status === 'failed') return this.ends.failed(assigned, end.reason, reported);
+    if (end.status === 'timeout') return this.ends.timedOut(assigned, reported);
     if (end.status === 'postponed') return this.#postpone(assigned, end);
-    return this.ends.cancelled(assigned, `another client interrupted it on ${this.name}`, told);
+    return this.ends.cancelled(assigned, `another client interrupted it on ${this.name}`, reported);
   }
 
   /** The run did nothing, so no death and no execution count. */
@@ -386,7 +386,7 @@ export class GpuServer implements InspectedServer {
     this.#sendAgain(assigned, reason, { deaths, ...(losses !== undefined && { losses }) });
   }
 
-  #told(event: Told): void {
+  #reported(event: Reported): void {
     if (event.kind === 'changed') return this.wake();
     const assigned = this.runs.get(event.id);
     if (assigned === undefined) return;

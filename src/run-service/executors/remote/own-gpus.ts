@@ -4,7 +4,6 @@
 import { extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import QuickLRU from 'quick-lru';
-import { definedOnly } from '../../../options/defined-only.ts';
 import { isWebAddress } from '../../../host/web-address.ts';
 import { problem } from '../../../errors/error.ts';
 import { keepSecret } from '../../../errors/redact.ts';
@@ -16,18 +15,18 @@ import { KnownServers, type TriedServer } from './known-servers.ts';
 import { classesAt } from './able-servers.ts';
 import { withAbsentFiles } from './default-files.ts';
 import { givenGpusSchema, type GivenProgram, type GivenWorkflow } from './given-gpus.ts';
-import { pathOf } from './naming/values.ts';
+import { shownInput, shownServer } from './shown-inputs.ts';
 import { openProgramSeat } from './program/program-seat.ts';
 import { programTask } from './program/program-task.ts';
-import type { Door } from './vendors/door.ts';
+import type { WebhookAddresses } from './vendors/webhook-address.ts';
 import { modelTask } from './vendors/model-task.ts';
-import { takeTold } from './vendors/told-runs.ts';
+import { applyVendorWebhook } from './vendors/vendor-webhooks.ts';
 import { Remote } from './remote.ts';
 import type { Price } from './run-price.ts';
 import type { RemoteWorld } from './remote-world.ts';
 import { offeredInputs } from './filled-workflow.ts';
 import { fileValuesIn, isGraph, keptTask, restoredTask, type InputsTask, type Task } from './task.ts';
-import { changeIn, doubtsOf, workflowOf, type InputType, type Workflow } from './workflow.ts';
+import { changeIn, doubtsOf, workflowOf, type Workflow } from './workflow.ts';
 import { readGraph, type Nodes } from './workflow-text.ts';
 
 /** A deployment, and what its user should know about how its file was read. */
@@ -36,7 +35,7 @@ type AddedWorkflow = Pick<Deployment, 'id' | 'name'> & {
   readonly deployment: Deployment;
 };
 
-type OwnGpusWorld = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder' | 'toldAt'> & {
+type OwnGpusWorld = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder' | 'webhookUrl'> & {
   readonly database: Pick<
     Database,
     | 'servers'
@@ -53,8 +52,8 @@ type OwnGpusWorld = Omit<RemoteWorld, 'putFiles' | 'isOver' | 'keptUnder' | 'tol
   readonly uploads: { open(id: string): Promise<Readable | undefined> };
   /** The address of the service itself, whose uploads are read directly. */
   readonly origin: () => string;
-  /** The door for what vendors tell; absent: they are not asked to. */
-  readonly door?: Door | undefined;
+  /** The addresses that vendors call at the end of a run; absent: their requests name none. */
+  readonly webhookAddresses?: WebhookAddresses | undefined;
   /** The folder in which commands keep the programs that they name. */
   readonly programs: string;
   /** The folder of tries of programs, on the disk of the kept files. */
@@ -98,19 +97,25 @@ export class OwnGpus {
       keptUnder: this.known.keptUnder,
       isOver: (id) => (world.database.find(id)?.endedMs ?? null) !== null,
       putFiles: fileCarrier(world),
-      toldAt: (task, id, tries) =>
-        task.kind === 'model' ? world.door?.addressOf({ vendor: task.vendor, id, tries }) : undefined,
+      webhookUrl: (task, id, tries) =>
+        task.kind === 'model'
+          ? world.webhookAddresses?.addressOf({ vendor: task.vendor, id, tries })
+          : undefined,
     });
   }
 
-  isToldPath = (path: string): boolean => this.#world.door?.runAt(path) !== undefined;
+  isVendorWebhook = (path: string): boolean => this.#world.webhookAddresses?.runAt(path) !== undefined;
 
   /** Takes what a vendor tells at this path. Returns the status of the answer. */
-  async told(path: string, message: Parameters<typeof takeTold>[2]): Promise<number> {
-    const { door, database, now, commit, events } = this.#world;
-    if (door === undefined) return 404;
+  async takeVendorWebhook(path: string, message: Parameters<typeof applyVendorWebhook>[2]): Promise<number> {
+    const { webhookAddresses, database, now, commit, events } = this.#world;
+    if (webhookAddresses === undefined) return 404;
     const [task, servers] = [(id: string) => this.executor.task(id), () => this.executor.servers];
-    return takeTold({ door, find: database.find, task, servers, now, commit, events }, path, message);
+    return applyVendorWebhook(
+      { addresses: webhookAddresses, find: database.find, task, servers, now, commit, events },
+      path,
+      message,
+    );
   }
 
   /** Restores stored servers and workflows, whether the servers answer or not. */
@@ -308,51 +313,6 @@ export class OwnGpus {
       },
     };
   }
-}
-
-const shownServer = ({ url, gpu }: { readonly url: string; readonly gpu: string | null }) => ({
-  url,
-  gpu: gpu === '' ? null : gpu,
-});
-
-const shownInput = ({
-  name,
-  type,
-  default: usual,
-  min,
-  max,
-  options,
-  fields,
-  isAbsent,
-  isUnset,
-  ...more
-}: InputType) => ({
-  name,
-  type,
-  // For an ambiguous name, each field is required by itself.
-  required: (isAbsent === true || isUnset === true) && more.ask === undefined,
-  default: usual,
-  ...definedOnly({ min: shownBound(min), max: shownBound(max) }),
-  ...(options === undefined ? {} : { options: [...options] }),
-  // The inputs of a program or a model are no fields of nodes.
-  ...(fields.every(({ node }) => node !== '') && {
-    fields: fields.map((field) => `${pathOf(field)}${field.part ?? ''}`),
-  }),
-  ...definedOnly({
-    also: more.also && [...more.also],
-    ask: more.ask,
-    word: more.word,
-    isIdle: more.isIdle,
-    node: more.node && definedOnly(more.node),
-  }),
-});
-
-/** Clients would misread the digits of a bound beyond 2^53. Values beyond it are refused anyway. */
-function shownBound(bound: string | undefined): number | undefined {
-  const number = Number(bound);
-  return bound === undefined || (Number.isInteger(number) && !Number.isSafeInteger(number))
-    ? undefined
-    : number;
 }
 
 /** Only public addresses are read: a row must not reach into the network of the service. */

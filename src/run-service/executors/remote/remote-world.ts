@@ -23,7 +23,7 @@ export type RemoteWorld = {
   /** The address under which a server is stored. */
   readonly keptUnder: (url: string) => string;
   /** The address at which a vendor may tell about this try of a run. */
-  readonly toldAt?: (task: Task, runId: string, tries: number) => string | undefined;
+  readonly webhookUrl?: (task: Task, runId: string, tries: number) => string | undefined;
   readonly timing: Timing;
   readonly say: (event: string, facts: Record<string, unknown>) => void;
 };

@@ -381,8 +381,8 @@ export class Remote implements Executor {
       put: ({ run, task }, backend) => putFiles(task, this.#inputsOf(run.id), backend),
       workOf: ({ run, task, state: { tries = 1 } }, put) => {
         const facts = { id: run.id, day: dayOf(now()), timeLimitMs: timeLimitMs({ run, task }) };
-        const toldAt = this.#world.toldAt?.(task, run.id, tries);
-        return workOf(task, this.#inputsOf(run.id), { ...facts, toldAt }, put);
+        const webhookUrl = this.#world.webhookUrl?.(task, run.id, tries);
+        return workOf(task, this.#inputsOf(run.id), { ...facts, webhookUrl }, put);
       },
       store: ({ run }, made, backend) => files.store(run.id, dayOf(now()), made, backend),
       inspect: (server) => inspect(server, [...this.#tasks.values()]),

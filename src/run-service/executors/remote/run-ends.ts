@@ -27,14 +27,16 @@ type EndingServer = {
 };
 
 /** The facts about an ended run that its server tells. */
-type ToldEnd = Pick<RunEnd, 'costNano'> & { readonly ranMs?: number | undefined };
+type ReportedEnd = Pick<RunEnd, 'costNano'> & { readonly ranMs?: number | undefined };
 
 /** Only runs of models have a cost. */
 const costIn = (
   { task, state, mustLook }: AssignedRun,
-  told: { readonly toldNano: number | undefined; readonly ranMs: number | undefined },
+  reported: { readonly reportedNano: number | undefined; readonly ranMs: number | undefined },
 ): number | undefined =>
-  task.kind === 'model' ? costNanoOf(task.price, { isSent: state.isSent || mustLook, ...told }) : undefined;
+  task.kind === 'model'
+    ? costNanoOf(task.price, { isSent: state.isSent || mustLook, ...reported })
+    : undefined;
 
 export class RunEnds {
   readonly #server: EndingServer;
@@ -45,9 +47,9 @@ export class RunEnds {
     [this.#server, this.#deps, this.#timing] = [server, deps, timing];
   }
 
-  made(assigned: AssignedRun, outputs: readonly MadeOutput[], told: ToldEnd): void {
+  made(assigned: AssignedRun, outputs: readonly MadeOutput[], reported: ReportedEnd): void {
     assigned.phase = 'storing';
-    const made = { outputs, ...definedOnly(told), atMs: this.#deps.now() };
+    const made = { outputs, ...definedOnly(reported), atMs: this.#deps.now() };
     this.#server.keep(assigned, { ...assigned.state, made });
     this.store(assigned);
     this.#server.freed();
@@ -72,17 +74,17 @@ export class RunEnds {
     this.#deps.commitSoon(() => this.#finish(assigned, 'success', undefined, made));
   }
 
-  failed(assigned: AssignedRun, reason: string, told: ToldEnd = {}): void {
-    this.#finish(assigned, 'failed', reason, told);
+  failed(assigned: AssignedRun, reason: string, reported: ReportedEnd = {}): void {
+    this.#finish(assigned, 'failed', reason, reported);
   }
 
   /** Somebody else ended the run at its server. */
-  cancelled(assigned: AssignedRun, reason: string, told: ToldEnd = {}): void {
-    this.#finish(assigned, 'cancelled', reason, told);
+  cancelled(assigned: AssignedRun, reason: string, reported: ReportedEnd = {}): void {
+    this.#finish(assigned, 'cancelled', reason, reported);
   }
 
-  timedOut(assigned: AssignedRun, told: ToldEnd = {}): void {
-    this.#finish(assigned, 'timeout', 'the time limit of the run was reached', told);
+  timedOut(assigned: AssignedRun, reported: ReportedEnd = {}): void {
+    this.#finish(assigned, 'timeout', 'the time limit of the run was reached', reported);
   }
 
   /** The run may have been executed, and no request can tell. */
@@ -99,13 +101,13 @@ export class RunEnds {
     assigned: AssignedRun,
     status: 'success' | 'failed' | 'cancelled' | 'timeout',
     reason: string | undefined,
-    { ranMs, costNano: toldNano, atMs = this.#deps.now() }: ToldEnd & { readonly atMs?: number },
+    { ranMs, costNano: reportedNano, atMs = this.#deps.now() }: ReportedEnd & { readonly atMs?: number },
   ): void {
     if (!this.#isHere(assigned)) return;
     const level = status === 'failed' ? 'error' : 'info';
     if (reason !== undefined) assigned.state = withLine(assigned.state, level, reason, atMs);
     this.#server.runs.delete(assigned.run.id);
-    const costNano = costIn(assigned, { toldNano, ranMs });
+    const costNano = costIn(assigned, { reportedNano, ranMs });
     assigned.state = { ...assigned.state, ...(costNano !== undefined && { costNano }) };
     const { startedMs = atMs, placedMs = 0 } = assigned.state;
     // Trust the duration that the server measured, but never start before the run was placed there.

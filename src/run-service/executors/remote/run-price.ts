@@ -17,7 +17,7 @@ export const statedPriceSchema = z.strictObject({
 type EndedRun = {
   /** Whether the vendor may have taken the run. */
   readonly isSent: boolean;
-  readonly toldNano: number | undefined;
+  readonly reportedNano: number | undefined;
   /** How long the vendor says that it executed. */
   readonly ranMs: number | undefined;
 };
@@ -25,9 +25,9 @@ type EndedRun = {
 /** In whole nano-dollars; undefined if it is not known. */
 export function costNanoOf(
   price: Price | undefined,
-  { isSent, toldNano, ranMs }: EndedRun,
+  { isSent, reportedNano, ranMs }: EndedRun,
 ): number | undefined {
-  if (toldNano !== undefined) return toldNano;
+  if (reportedNano !== undefined) return reportedNano;
   if (!isSent) return 0;
   if (price?.per === 'run') return price.nano;
   return price?.per === 'second' && ranMs !== undefined

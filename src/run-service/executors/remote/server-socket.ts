@@ -4,7 +4,7 @@
 import type { Backend, Listening, SocketEvent } from './backend.ts';
 
 /** Events about runs, without those about the connection itself. */
-export type Told = Exclude<SocketEvent, { readonly kind: 'connected' | 'disconnected' }>;
+export type Reported = Exclude<SocketEvent, { readonly kind: 'connected' | 'disconnected' }>;
 
 export class ServerSocket {
   #connection = 0;
@@ -12,7 +12,7 @@ export class ServerSocket {
   isOpen = false;
 
   /** `lost`: the connection closed, and the next one may reach another server process. */
-  listen(backend: Backend, on: { told(event: Told): void; opened(): void; lost(): void }): void {
+  listen(backend: Backend, on: { reported(event: Reported): void; opened(): void; lost(): void }): void {
     this.#listening = backend.listen((event) => {
       if (event.kind === 'connected') {
         [this.#connection, this.isOpen] = [this.#connection + 1, true];
@@ -20,7 +20,7 @@ export class ServerSocket {
       } else if (event.kind === 'disconnected') {
         this.isOpen = false;
         on.lost();
-      } else on.told(event);
+      } else on.reported(event);
     });
   }
 

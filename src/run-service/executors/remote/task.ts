@@ -100,7 +100,7 @@ export function workOf(
     readonly id: string;
     readonly day: string;
     readonly timeLimitMs: number;
-    readonly toldAt?: string | undefined;
+    readonly webhookUrl?: string | undefined;
   },
   files: ReadonlyMap<string, PutFile>,
 ): SentWork {
@@ -108,8 +108,14 @@ export function workOf(
   const { workflow } = task;
   const inputs =
     workflow === undefined ? sentInputs(values, files) : workerInput(workflow, values, run, files);
-  const { timeLimitMs, toldAt } = run;
-  return { kind: 'inputs', target: task, inputs, timeLimitMs, ...(toldAt !== undefined && { toldAt }) };
+  const { timeLimitMs, webhookUrl } = run;
+  return {
+    kind: 'inputs',
+    target: task,
+    inputs,
+    timeLimitMs,
+    ...(webhookUrl !== undefined && { webhookUrl }),
+  };
 }
 
 const sentInputs = (values: InputValues, files: ReadonlyMap<string, PutFile>): InputValues =>

@@ -3,7 +3,7 @@
 
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import type { ToldMessage } from '../backend.ts';
+import type { VendorWebhook } from '../backend.ts';
 import type { Http } from '../http.ts';
 
 const KEYS_PATH = '/.well-known/jwks.json';
@@ -26,7 +26,7 @@ export class FalSignatures {
     this.#http = http;
   }
 
-  async isGenuine({ headers, body }: Pick<ToldMessage, 'headers' | 'body'>): Promise<boolean> {
+  async isGenuine({ headers, body }: Pick<VendorWebhook, 'headers' | 'body'>): Promise<boolean> {
     const [id, user, time, signature] = ['request-id', 'user-id', 'timestamp', 'signature'].map((name) =>
       String(headers[`x-fal-webhook-${name}`] ?? ''),
     );

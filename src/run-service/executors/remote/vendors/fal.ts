@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { exactText } from '../../../../host/exact-json.ts';
 import { inputsIn, Unreachable, type Backend, type RunEnd, type Seen, type Sent } from '../backend.ts';
-import type { SentWork, Submitted, ToldMessage } from '../backend.ts';
+import type { SentWork, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, OF_A_PERSON, openHttp, parsed, type Http, type ServerAnswer } from '../http.ts';
 import { answerFile, madeIn } from './answer-files.ts';
 import { FalSignatures } from './fal-signature.ts';
@@ -55,7 +55,7 @@ export function openFal(
     poll: (runs) => fal.runs.poll(runs),
     cancel: (id) => fal.cancel(id),
     forget: (id) => fal.runs.forget(id),
-    told: async (message) => ((await signatures.isGenuine(message)) ? fal.told(message) : undefined),
+    refIn: async (message) => ((await signatures.isGenuine(message)) ? fal.refIn(message) : undefined),
     file: (ref) => answerFile(ref, url, (request) => fal.outputOf(request)),
     put: dataUri,
     listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
@@ -106,9 +106,9 @@ class Fal {
   }
 
   async submit({ id }: Sent, work: SentWork): Promise<Submitted> {
-    const { target, inputs, toldAt } = inputsIn(work);
+    const { target, inputs, webhookUrl } = inputsIn(work);
     if (target.kind !== 'model') return { kind: 'refused', reason: `${target.name} is no model` };
-    const query = toldAt === undefined ? '' : `?fal_webhook=${encodeURIComponent(toldAt)}`;
+    const query = webhookUrl === undefined ? '' : `?fal_webhook=${encodeURIComponent(webhookUrl)}`;
     const answer = await posted(this.#queue, `/${target.model}${query}`, exactText(inputs), {
       'x-fal-no-retry': '1',
       'x-fal-store-io': '1',
@@ -123,7 +123,7 @@ class Fal {
   }
 
   /** The webhook of a request names it, whether it succeeded or not. */
-  told({ id, model, body }: ToldMessage): string | undefined {
+  refIn({ id, model, body }: VendorWebhook): string | undefined {
     const requestId = takenSchema.safeParse(jsonIn(body)).data?.request_id;
     if (requestId === undefined || requestId === '' || requestId.length > MAX_ID) return undefined;
     const ref = refOf(model, requestId);

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { exactText } from '../../../../host/exact-json.ts';
 import { inputsIn, type Backend, type RunEnd, type Seen, type Sent } from '../backend.ts';
-import type { SentWork, Submitted, ToldMessage } from '../backend.ts';
+import type { SentWork, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, openHttp, parsed, type Http } from '../http.ts';
 import { answerFile, madeIn } from './answer-files.ts';
 import { workerFault } from './comfy-worker.ts';
@@ -43,7 +43,7 @@ export function openRunpod(
     poll: (runs) => runpod.runs.poll(runs),
     cancel: (id) => runpod.cancel(id),
     forget: (id) => runpod.runs.forget(id),
-    told: (message) => Promise.resolve(runpod.told(message)),
+    refIn: (message) => Promise.resolve(runpod.refIn(message)),
     file: (ref) => answerFile(ref, url, (job) => runpod.outputOf(job)),
     put: dataUri,
     listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
@@ -88,7 +88,7 @@ class Runpod {
   }
 
   async submit({ id }: Sent, work: SentWork): Promise<Submitted> {
-    const { target, inputs, timeLimitMs, toldAt: webhook } = inputsIn(work);
+    const { target, inputs, timeLimitMs, webhookUrl: webhook } = inputsIn(work);
     if (target.kind !== 'model') return { kind: 'refused', reason: `${target.name} is no model` };
     const executionTimeout = Math.max(LEAST_LIMIT_MS, Math.ceil(timeLimitMs));
     const ttl = Math.max(LEAST_TTL_MS, executionTimeout + SUBMIT.queueMs);
@@ -103,7 +103,7 @@ class Runpod {
   }
 
   /** Only RunPod got the address of the webhook, which names the job that came of the request. */
-  told({ id, model, body }: ToldMessage): string | undefined {
+  refIn({ id, model, body }: VendorWebhook): string | undefined {
     const jobId = namedSchema.safeParse(jsonIn(body)).data?.id;
     if (jobId === undefined) return undefined;
     const ref = `${model}/${jobId}`;

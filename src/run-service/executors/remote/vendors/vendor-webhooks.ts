@@ -1,16 +1,16 @@
-// Hands what a vendor tells about a run to the run: a proof that its request arrived, which names the vendor's id of it.
-// The run is polled as usual then. A proof that is late turns an unknown end into the known one.
+// Applies a vendor's webhook to its run. The webhook proves that the request arrived and carries the vendor's id of the
+// run; polling then continues. A late webhook turns an unknown end into the known one.
 
 import type { RunRow } from '../../../database.ts';
 import { NO_WORK, type ExecutorEvents } from '../../executor.ts';
 import { AssignedRun, keptState, shownAgain, stateIn, withLine } from '../assigned-run.ts';
-import type { ToldMessage } from '../backend.ts';
+import type { VendorWebhook } from '../backend.ts';
 import type { GpuServer } from '../gpu-server.ts';
 import type { Task } from '../task.ts';
-import type { Door, ToldRun } from './door.ts';
+import type { WebhookAddresses, WebhookRun } from './webhook-address.ts';
 
-type ToldRunsWorld = {
-  readonly door: Door;
+type WebhookWorld = {
+  readonly addresses: WebhookAddresses;
   readonly find: (id: string) => RunRow | undefined;
   readonly task: (deploymentId: string) => Task | undefined;
   readonly servers: () => readonly GpuServer[];
@@ -20,19 +20,19 @@ type ToldRunsWorld = {
 };
 
 /** Returns the status of the answer. */
-export async function takeTold(
-  world: ToldRunsWorld,
+export async function applyVendorWebhook(
+  world: WebhookWorld,
   path: string,
-  message: Pick<ToldMessage, 'headers' | 'body'>,
+  message: Pick<VendorWebhook, 'headers' | 'body'>,
 ): Promise<200 | 403 | 404> {
-  const run = world.door.runAt(path);
+  const run = world.addresses.runAt(path);
   const row = run && world.find(run.id);
   const task = row && world.task(row.deploymentId);
   if (run === undefined || row === undefined || task?.kind !== 'model' || task.vendor !== run.vendor)
     return 404;
   const server = serverOf(world, row, run);
-  if (server?.backend.told === undefined) return 404;
-  const ref = await server.backend.told({ ...message, id: run.id, model: task.model });
+  if (server?.backend.refIn === undefined) return 404;
+  const ref = await server.backend.refIn({ ...message, id: run.id, model: task.model });
   if (ref === undefined) return 403;
   // The run may have ended meanwhile.
   adopt(world, { server, run, row: world.find(run.id) ?? row, task, ref });
@@ -40,7 +40,11 @@ export async function takeTold(
 }
 
 /** The server that was asked in this try. */
-function serverOf(world: ToldRunsWorld, { state: text }: RunRow, { tries }: ToldRun): GpuServer | undefined {
+function serverOf(
+  world: WebhookWorld,
+  { state: text }: RunRow,
+  { tries }: WebhookRun,
+): GpuServer | undefined {
   const state = stateIn(text);
   if (state === undefined || (state.tries ?? 1) !== tries) return undefined;
   return world.servers().find(({ name }) => name === state.server);
@@ -48,13 +52,13 @@ function serverOf(world: ToldRunsWorld, { state: text }: RunRow, { tries }: Told
 
 type Adopted = {
   readonly server: GpuServer;
-  readonly run: ToldRun;
+  readonly run: WebhookRun;
   readonly row: RunRow;
   readonly task: Task;
   readonly ref: string;
 };
 
-function adopt(world: ToldRunsWorld, { server, run, row, task, ref }: Adopted): void {
+function adopt(world: WebhookWorld, { server, run, row, task, ref }: Adopted): void {
   const assigned = server.runs.get(run.id);
   if (assigned?.phase === 'placed' && assigned.mustLook) return server.accepted(assigned, undefined, ref);
   // A run that was cancelled before anybody knew its id is cancelled at the vendor now.
@@ -65,7 +69,7 @@ function adopt(world: ToldRunsWorld, { server, run, row, task, ref }: Adopted): 
 }
 
 /** The end was unknown; the run is polled again. */
-function revive({ now, commit, events }: ToldRunsWorld, { server, row, task, ref }: Adopted): void {
+function revive({ now, commit, events }: WebhookWorld, { server, row, task, ref }: Adopted): void {
   const before = stateIn(row.state);
   if (before === undefined || (before.ref !== undefined && before.ref !== ref)) return;
   const line = `${server.name} tells that it has this run: its end is looked up`;

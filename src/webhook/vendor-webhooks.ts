@@ -1,10 +1,14 @@
-// Hands what a vendor tells about a run to the local run service, which knows whether the address is genuine. The
-// receiver only bounds it: the form of the path, the size, and how many are on their way.
+// Forwards the webhooks of vendors to the local run service, which knows whether their address is genuine. The receiver
+// bounds the form of the path, the size, and how many are in flight.
 
 import type { IncomingMessage } from 'node:http';
 import { readBody } from '../host/bounded-server.ts';
 import { fetchOutside } from '../host/outgoing.ts';
-import { MOST_TOLD_BYTES, readToldPath, TOLD } from '../service-client/contract/told-path.ts';
+import {
+  MAX_VENDOR_WEBHOOK_BYTES,
+  readVendorWebhookPath,
+  VENDOR_WEBHOOKS,
+} from '../service-client/contract/vendor-webhook-path.ts';
 
 /** The address of the local run service: `http://127.0.0.1:8123`; undefined if there is none. */
 export type ServiceOrigin = () => string | undefined;
@@ -15,15 +19,15 @@ const ANSWER_WITHIN_MS = 5_000;
 /** The answers of the service that its sender gets. Any other one means that the sender may try again. */
 const PASSED: ReadonlySet<number> = new Set([200, 403, 404, 413]);
 
-export const isTold = (path: string): boolean => path.startsWith(`${TOLD}/`);
+export const isVendorWebhook = (path: string): boolean => path.startsWith(`${VENDOR_WEBHOOKS}/`);
 
-/** Returns what answers a message with a status. */
-export function openToldDoor(originOf: ServiceOrigin): (request: IncomingMessage) => Promise<number> {
+/** Returns a handler that forwards a webhook of a vendor and resolves to the HTTP status to send. */
+export function openVendorWebhooks(originOf: ServiceOrigin): (request: IncomingMessage) => Promise<number> {
   let onWay = 0;
   const bodies = openBodies();
   return async (request) => {
     const { url: path = '', method, headers } = request;
-    const origin = readToldPath(path) === undefined ? undefined : originOf();
+    const origin = readVendorWebhookPath(path) === undefined ? undefined : originOf();
     if (origin === undefined || method !== 'POST') return 404;
     const body = await bodies.read(request);
     if (typeof body === 'number') return body;
@@ -53,7 +57,7 @@ function openBodies() {
       };
       request.on('data', count);
       try {
-        return (await readBody(request, MOST_TOLD_BYTES)) ?? 413;
+        return (await readBody(request, MAX_VENDOR_WEBHOOK_BYTES)) ?? 413;
       } finally {
         request.off('data', count);
         heldBytes -= bytes;

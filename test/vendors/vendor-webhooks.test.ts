@@ -39,7 +39,9 @@ async function driven(vendor: Telling) {
     { host: '127.0.0.1', port: 0 },
   );
   onTestFinished(() => receiver.close());
-  own = await OwnService.of([], undefined, TIMING, { door: { url: receiver.url, secret: 'of-the-door' } });
+  own = await OwnService.of([], undefined, TIMING, {
+    webhookAddresses: { url: receiver.url, secret: 'of-the-webhookAddresses' },
+  });
   const service = own;
   const add = (): Promise<string> =>
     service.addAny({

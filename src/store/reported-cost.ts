@@ -11,7 +11,7 @@ type TellingRun = {
 };
 
 /** In US dollars; undefined if the service tells none. */
-export function toldCost(
+export function reportedCost(
   {
     deployment,
     service,
