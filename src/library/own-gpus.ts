@@ -141,8 +141,6 @@ export async function addOwnGpus(
   servers: Servers,
   gpus: GivenGpus & { readonly keeps?: boolean },
 ): Promise<AddedGpus> {
-  // The servers make and note the state folder, before a program is kept in it.
-  if (gpus.programs !== undefined) await servers.look(true);
   const request = await withNamedPrograms(gpus, servers.config);
   const { deployments, servers: urls } = addedSchema.parse(await control(servers, 'gpus', request));
   if ((gpus.programs ?? gpus.models) !== undefined && gpus.keeps !== false)

@@ -4,8 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { editIn, keepProgram, keptProgram, nameProgram } from '../../src/host/named-program.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { editIn, keepProgram, keptProgram, nameProgram, programsIn } from '../../src/host/named-program.ts';
+import { refuseUnknown, setNotes } from '../../src/host/state-folder.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 const ENVIRONMENT = { PATH: process.env['PATH'] };
@@ -156,4 +157,12 @@ it('a command that nobody finds, an empty one and a wrong schema are refused wit
     ['sh gen.py', 'cannot be read as a JSON Schema'],
   ] as const)
     expect(() => named(command, folder)).toThrow(what);
+});
+
+it('is kept in a state folder that counts as made here', () => {
+  const home = join(freshFolder(), '.runsheet');
+  setNotes(home, freshFolder());
+  onTestFinished(() => setNotes(home, undefined));
+  keepProgram(programsIn(home), named('true', freshFolder()));
+  expect(() => refuseUnknown(home)).not.toThrow();
 });
