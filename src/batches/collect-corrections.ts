@@ -3,9 +3,8 @@
 
 import { RunsheetError, type Correction, type GivenFlag } from '../errors/error.ts';
 import { read } from '../options/read.ts';
-import { flagsOf } from '../options/written-options.ts';
 import { isRepeated, keptIn, OPTIONS, type AnyOption } from '../options/table.ts';
-import { guessesBehind, guessText, unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
+import { guessesBehind, guessText, printedAnswers, unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
 import { correctionsOf, lackingToo, SheetRefused } from '../sheet/validation-errors.ts';
 import type { BatchSpec } from './batch-spec.ts';
 
@@ -33,9 +32,7 @@ export async function withFurther(
     );
     try {
       const open = unconfirmed(await tried(corrected));
-      corrections.push({
-        add: open.flatMap(({ options: stated }) => flagsOf(stated) as readonly GivenFlag[]),
-      });
+      corrections.push({ add: printedAnswers(open) as readonly GivenFlag[] });
       texts.push(...open.filter(({ text }) => !shown.has(text)).map(guessText));
       break;
     } catch (again) {

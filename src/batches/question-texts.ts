@@ -4,7 +4,7 @@ import { list, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord, terminalLine } from '../errors/outside-text.ts';
 import { usdText } from '../options/kinds.ts';
 import { count, plural } from '../options/number-text.ts';
-import { guessesRefused } from '../sheet/guesses/guess.ts';
+import { guessesRefused, printedAnswers } from '../sheet/guesses/guess.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { LowBudget } from './low-budget.ts';
 import {
@@ -56,9 +56,15 @@ export function questionText(question: Question): string {
   }
 }
 
-/** The flags that a command for another question assumes; never a raised cost limit. */
+/** The flags that a command for another question assumes; never a raised cost limit, and never which rows run. */
 const assumedIn = (question: Question): QuestionAnswer['flags'] =>
-  statedAnswers(question).find(({ with: patch }) => !('settings' in patch))?.flags ?? [];
+  printed(question).find(({ with: patch }) => !('settings' in patch))?.flags ?? [];
+
+/** The answers as commands state them: which rows run is left open. */
+const printed = (question: Question): readonly QuestionAnswer[] =>
+  statedAnswers(question).map((answer, at) =>
+    question.id === 'guesses' && at === 0 ? { ...answer, flags: printedAnswers(question.guesses) } : answer,
+  );
 
 /** The error of the first open question. Its commands also answer the other questions. */
 export function refusal(
@@ -67,7 +73,7 @@ export function refusal(
 ): RunsheetError {
   if (question === undefined) throw new Error('no question to refuse');
   const assumed = furtherQuestions.flatMap(assumedIn);
-  const written = statedAnswers(question).map((answer) => wording(answer, assumed));
+  const written = printed(question).map((answer) => wording(answer, assumed));
   const [first, second = first] = written as [string, string?];
   switch (question.id) {
     case 'guesses':

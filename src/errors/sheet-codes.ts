@@ -65,6 +65,8 @@ export const SHEET_ENTRIES = {
     flags: string;
     command?: string | undefined;
     isDeclined?: boolean;
+    /** Whether the user has to choose rows, which the command leaves open. */
+    isChoice?: boolean;
   }>(inputRefused, (f) => [
     f.isDeclined
       ? `nothing was sent, because you rejected how ${f.file} would be read: ${f.texts}`
@@ -73,7 +75,9 @@ export const SHEET_ENTRIES = {
       ? `replace these flags and run it again: ${f.flags}`
       : f.command === undefined
         ? `if they are right, add: ${f.flags}`
-        : `if they are right: ${f.command}`,
+        : f.isChoice
+          ? ['choose which rows run, and add the flags of that answer', f.command].filter(Boolean).join(': ')
+          : `if they are right: ${f.command}`,
   ]),
   E112: textFromThrower(inputRefused),
   E201: entry<{ what: string; allowed?: readonly string[]; near?: string | undefined }>(inputRefused, (f) => [

@@ -7,7 +7,7 @@ import { flagOf, flagsOf } from '../../options/written-options.ts';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';
-import type { Guess } from '../../sheet/guesses/guess.ts';
+import { choosesRows, type Guess } from '../../sheet/guesses/guess.ts';
 import { NO_SHEET } from '../flags/batch-options.ts';
 import { isJob, JOB_FLAGS, snake, withPath, type WrittenFlags } from './job-file.ts';
 import { flagsIn } from './job-words.ts';
@@ -34,7 +34,7 @@ export function writeJob(
   letters: Readonly<Record<string, string>>,
 ): void {
   const folder = dirname(resolve(path));
-  const answers = guesses.filter(({ options }) => options.hidden !== 'include');
+  const answers = guesses.filter((guess) => guess.options.hidden !== 'include' && !choosesRows(guess));
   const jobFlags = flagsIn([...answers.flatMap(({ options }) => flagsOf(options).flat()), ...words], letters);
   const shown = (place: string): string => (isAddress(place) ? place : relative(folder, resolve(place)));
   const table: Record<string, JobValue> = sheet === '-' || sheet === NO_SHEET ? {} : { sheet: shown(sheet) };

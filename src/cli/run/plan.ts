@@ -1,7 +1,6 @@
 // plan: checks the sheet and shows rows, cost and the first requests. Sends nothing.
 
 import type { Config } from '../../host/config.ts';
-import { flagsOf } from '../../options/written-options.ts';
 import { problem } from '../../errors/error.ts';
 import { shellWord, shortened, terminalJson, terminalLine } from '../../errors/outside-text.ts';
 import { LETTERS } from '../command.ts';
@@ -17,7 +16,7 @@ import { withOwnGpus } from '../flags/gpu-flags.ts';
 import { canaryPlanLines, forecastLines } from './forecast.ts';
 import { limitsOfV1, printBatch } from './plan-text.ts';
 import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan.ts';
-import { unconfirmed } from '../../sheet/guesses/guess.ts';
+import { printedAnswers } from '../../sheet/guesses/guess.ts';
 import { commandWith } from './answer-policy.ts';
 import { serversFor } from '../session.ts';
 import { count } from '../format.ts';
@@ -63,7 +62,7 @@ async function planSheet(context: Context, commandFlags: PlanFlags, sheet: strin
     printer.json(planJson({ ...planned, batch: draft, canary: draft.canary, notGuaranteed }));
   else sayPlan(printer, config, planned);
   const args = (context.args ?? []).filter((word) => word !== '--errors');
-  const answers = unconfirmed(draft.laidOut.guesses ?? []).flatMap(({ options }) => flagsOf(options));
+  const answers = printedAnswers(draft.laidOut.guesses ?? []);
   if (flags.write === undefined && answers.length > 0 && draft.file.sheet.inputs.length === 0)
     return printer.next(['hint', 'no column would be sent: choose another answer to a question above']);
   if (flags.write === undefined)

@@ -94,7 +94,15 @@ export const choosesLetters = ({ options: { encoding } }: Guess): boolean =>
 export const unconfirmed = (guesses: readonly Guess[]): readonly Guess[] =>
   guesses.filter(({ sure }) => sure === 'confirm');
 
-/** E111 for unconfirmed guesses; `command` states all of them. `isDeclined`: the user rejected one. */
+/** Whether only the owner knows the answer: which rows are done, or wanted. No printed command answers by itself. */
+export const choosesRows = ({ about, options }: Guess): boolean =>
+  about === 'rows' && options.drop !== undefined;
+
+/** The flags of the answers that a printed command may give. */
+export const printedAnswers = (guesses: readonly Guess[]): ReturnType<typeof flagsOf> =>
+  unconfirmed(guesses).flatMap((guess) => (choosesRows(guess) ? [] : flagsOf(guess.options)));
+
+/** E111 for unconfirmed guesses; `command` states all but those about rows. `isDeclined`: the user rejected one. */
 export function guessesRefused(
   file: string,
   guesses: readonly Guess[],
@@ -102,11 +110,11 @@ export function guessesRefused(
 ): RunsheetError {
   const open = unconfirmed(guesses);
   const texts = list(
-    open.map((guess) => guessText({ ...guess, options: {} })),
+    open.map((guess) => guessText(choosesRows(guess) ? guess : { ...guess, options: {} })),
     '; ',
   );
   const flags = open.map(({ options }) => words(options)).join(' ');
-  return problem('E111', { file, texts, flags, command, isDeclined });
+  return problem('E111', { file, texts, flags, command, isDeclined, isChoice: open.some(choosesRows) });
 }
 
 /** The guesses behind a refusal, which explain it. */
