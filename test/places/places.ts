@@ -29,7 +29,7 @@ export type Place = {
 };
 
 /** A row whose answer was lost: executed once, executed again, or never sent again and unknown. */
-export type LostRow = 'once' | 'again' | 'unknown';
+type LostRow = 'once' | 'again' | 'unknown';
 
 export type PlaceCase = { readonly open: (stage: Stage) => Promise<Place>; readonly lost?: LostRow };
 
