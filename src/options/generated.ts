@@ -87,7 +87,7 @@ export interface ReadingOptions {
   readonly skipRows?: readonly RowRange[];
   /** Rows that cannot be read, or whose files are missing: refuse the sheet, or skip these rows, which end as refused; skip also applies to further sheets and to every firing (default: refuse). */
   readonly invalid?: 'refuse' | 'skip';
-  /** Tags in subtitles, such as <i>, {\an8} and &amp;, and bullets of lists, such as "- " and "1. ": leave them out of the texts, or send them; voices also makes a row of each <v Name>, and a column of names such as "TOM: " (default: asked). */
+  /** Tags in subtitles, such as <i>, {\an8} and &amp;, entities in the texts of tables, and bullets of lists, such as "- " and "1. ": leave them out of the texts, or send them; voices also makes a row of each <v Name>, and a column of names such as "TOM: " (default: asked). */
   readonly tags?: 'strip' | 'voices' | 'send';
   /** Rows of totals, notes below them, and rows whose text is no text, such as [pause]: leave them out, or send them; skip also applies to further sheets and to every firing (default: asked). */
   readonly totals?: 'skip' | 'send';

@@ -169,7 +169,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'tags in subtitles, such as <i>, {\\an8} and &amp;, and bullets of lists, such as "- " and "1. ": leave them out of the texts, or send them; voices also makes a row of each <v Name>, and a column of names such as "TOM: "',
+    help: 'tags in subtitles, such as <i>, {\\an8} and &amp;, entities in the texts of tables, and bullets of lists, such as "- " and "1. ": leave them out of the texts, or send them; voices also makes a row of each <v Name>, and a column of names such as "TOM: "',
     usual: 'asked',
   },
   totals: {

@@ -5,6 +5,7 @@ import { columnsIn, templateIn, templateText, namesInTemplates } from './templat
 import { correctionOf, hintAmong, list, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import type { SheetOptions } from './sheet-source.ts';
+import { withSigns } from './text/entities.ts';
 import { ownColumns } from './result-columns.ts';
 import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
@@ -68,6 +69,8 @@ export function mapColumns(
             .map(({ input, type }) => type?.fields?.[0] ?? input),
     /** Undefined if unknown. */
     decimalComma: options.decimalComma,
+    /** The text of a cell of the table, with signs for its entities if the options say so. */
+    asText: isTagless(options) ? withSigns : (text: string): string => text,
     /** Words that mean that a cell is empty. */
     nothings: new Set(options.null ?? []),
     /** Errors of the header for this deployment (E203, E204). */
@@ -75,6 +78,10 @@ export function mapColumns(
     ...roles,
   };
 }
+/** Subtitles and lists are read without their tags. */
+const isTagless = ({ tags, format, delimiter }: SheetOptions): boolean =>
+  tags === 'strip' && format !== 'subtitles' && delimiter !== 'none';
+
 export type ColumnMapping = ReturnType<typeof mapColumns>;
 
 function refuseGiver({ input, by }: Giver, inputTypes: readonly InputType[] | undefined): void {

@@ -197,11 +197,11 @@ const splitting = (column: string) => ({
 
 /** Fills the template with the cells of this row; undefined if nothing remains. */
 function filledOf(look: Look, feed: Feed, template: Template): string | undefined {
-  const text = filledTemplate(look.record, template, look.plan.nothings);
+  const cells = look.record.cells.map((cell) => (typeof cell === 'string' ? look.plan.asText(cell) : cell));
+  const text = filledTemplate({ ...look.record, cells }, template, look.plan.nothings);
   const columns = columnsIn(template);
   for (const column of columns) {
-    const { marks, cells } = look.record;
-    const fault = markFault(marks?.get(column), 'string') ?? wordFault(look, cells[column]);
+    const fault = markFault(look.record.marks?.get(column), 'string') ?? wordFault(look, cells[column]);
     if (fault === undefined) continue;
     look.wrong.push(markedCell(look, column, fault));
     return undefined;
@@ -261,7 +261,7 @@ function textOf(look: Look, index: number, feed: Feed): string {
   const { kind, isGiven } = feed;
   const text = cellText(cellFor(look, feed, index));
   if (kind === 'bool') return isGiven && YES_MARK.test(text.trim()) ? 'true' : text;
-  if (!isNumeric(kind)) return text;
+  if (!isNumeric(kind)) return kind === 'json' ? text : plan.asText(text);
   const raw = plainNumber((record.marks?.get(index)?.raw ?? text).trim());
   const plain = withoutCommas(isGiven ? withoutUnit(raw) : raw, plan.decimalComma);
   if (kind === 'float' && PERCENT.test(plain)) return fraction(plain);

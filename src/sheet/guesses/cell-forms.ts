@@ -39,6 +39,6 @@ export const areIds = (values: readonly string[]): boolean =>
   values.filter((text) => isOneOf(text.trim(), [ID])).length * 2 >= values.length ||
   (values.length > 1 && new Set(values).size === 1 && !/\s/.test(values[0]?.trim() ?? ''));
 
-/** A tag or a reference of HTML. */
-export const HTML =
-  /<\/?(?:p|br|div|span|b|i|strong|em|ul|ol|li|h[1-6]|table|t[rdh]|a|img)(?:\s[^<>]*)?\/?>|&(?:amp|nbsp|lt|gt|quot|#\d{1,5});/i;
+/** A tag of HTML. */
+export const HTML_TAG =
+  /<\/?(?:p|br|div|span|b|i|strong|em|ul|ol|li|h[1-6]|table|t[rdh]|a|img)(?:\s[^<>]*)?\/?>/i;

@@ -2,8 +2,9 @@
 
 import { list } from '../../errors/error.ts';
 import type { SheetOptions } from '../sheet-source.ts';
+import { entitiesIn } from '../text/entities.ts';
 import { spokenLine, withoutDash } from '../text/speakers.ts';
-import { entitiesIn, tagsIn, voicesIn, withoutTags } from '../trade/cue-tags.ts';
+import { tagsIn, voicesIn, withoutTags } from '../trade/cue-tags.ts';
 import { type GuessOptions, NOTHING, or, type GuessPart, toConfirm } from './guess.ts';
 import { SpeakerNames } from './speaker-names.ts';
 

@@ -7,7 +7,7 @@ import { isDelimited } from '../formats.ts';
 import { surveyedRecords } from '../read-records.ts';
 import { cellText, shortened } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
-import { HTML } from './cell-forms.ts';
+import { HTML_TAG } from './cell-forms.ts';
 import { type Guess, or, said, toConfirm } from './guess.ts';
 import { NamedLines } from './named-lines.ts';
 
@@ -100,7 +100,7 @@ export async function markedCells(
 }
 
 /** Signs that a model takes literally, and their patterns. */
-const SENT_ALONG = [['HTML in a text is', HTML]] as const;
+const SENT_ALONG = [['HTML in a text is', HTML_TAG]] as const;
 
 /** Whether a mark closes the text, or the text has no mark; a mark before a letter is an apostrophe. */
 const isClosed = (text: string, closes: string): boolean =>

@@ -5,6 +5,7 @@ import { shellWord } from '../../errors/outside-text.ts';
 import { withoutChoices } from '../csv/csv.ts';
 import { firstOf } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
+import { withoutEntities } from '../text/entities.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { said, type Settled } from './guess.ts';
 import { firstRowsOf, HEADER_ROWS, matchesIn } from './guess-header.ts';
@@ -31,7 +32,8 @@ export async function guessedSeparator(
   if (declared !== undefined) return withSeparator({ ...options, headerRow: 2 }, declared);
   const candidates: Candidate[] = [];
   for (const separator of SEPARATORS) {
-    if (separator === '|' && !(await hasBars(source, options))) continue;
+    const bare = INSIDE[separator];
+    if (bare !== undefined && !(await hasOutside(source, options, separator, bare))) continue;
     const rows = await firstRowsOf(source, { ...options, delimiter: separator }, SAMPLED);
     const from = evenFrom(rows?.map(({ fields }) => fields.length) ?? []);
     if (rows === undefined || from === undefined) continue;
@@ -49,10 +51,21 @@ export async function guessedSeparator(
   return best.separator === ',' ? { options, guesses: [] } : withSeparator(options, best.separator);
 }
 
-/** Whether one of the first lines has a bar outside of choices such as `{red|blue}`. */
-async function hasBars(source: SheetSource, options: SheetOptions): Promise<boolean> {
+/** The lines without signs that separate no cells: bars of choices such as `{red|blue}`, and the ends of `&amp;`. */
+const INSIDE: Readonly<Record<string, (line: string) => string>> = {
+  '|': withoutChoices,
+  ';': withoutEntities,
+};
+
+/** Whether one of the first lines has the separator elsewhere. */
+async function hasOutside(
+  source: SheetSource,
+  options: SheetOptions,
+  separator: string,
+  bare: (line: string) => string,
+): Promise<boolean> {
   for await (const line of firstOf(linesOf(lenientTextOf(source, options), MAX_LINE), SAMPLED))
-    if (withoutChoices(line).includes('|')) return true;
+    if (bare(line).includes(separator)) return true;
   return false;
 }
 

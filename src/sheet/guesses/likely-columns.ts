@@ -2,7 +2,7 @@
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { kindOf } from '../parse-cell.ts';
-import { areIds, HTML } from './cell-forms.ts';
+import { areIds, HTML_TAG } from './cell-forms.ts';
 import { type Guess, type LikelyColumns, plainName, said } from './guess.ts';
 import {
   areOneSetting,
@@ -72,10 +72,10 @@ const isKey = (name: string): boolean => keysIn([name], true).length > 0 && plai
 /** Columns that are proposed where one has tags. */
 const MAX_CHOICES = 3;
 
-/** The first tag or reference of HTML in a column; a name such as `Body (HTML)` promises one. */
+/** The first tag of HTML in a column; a name such as `Body (HTML)` promises one. */
 const markIn = (name: string, valuesOf: (column: string) => readonly string[]): string | undefined =>
   valuesOf(name)
-    .map((text) => HTML.exec(text)?.[0])
+    .map((text) => HTML_TAG.exec(text)?.[0])
     .find((mark) => mark !== undefined) ?? (/\bhtml\b/i.test(name) ? '<p>' : undefined);
 
 /** Says which of the proposed columns have HTML. */

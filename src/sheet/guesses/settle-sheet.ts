@@ -228,6 +228,7 @@ async function settleValues(
     ...(isOddRefused ? [] : [emptyPartGuesses(survey.emptyParts, plan, options)]),
     keyGuess(survey, keys, options, inputTypes !== undefined),
     gpuGuesses(survey, options, inputTypes !== undefined),
+    survey.entities.guess(options, matched.guesses),
     { guesses: stateGuesses(survey, keys, options), options: {} },
     marks,
     numberGuesses(survey, plan, { ...matched.options, ...marks.options }),

@@ -12,6 +12,7 @@ import { isTotal } from '../total-text.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 import { oddCellsOf, type OddCells } from '../odd-rows.ts';
 import { EmptyParts } from './empty-parts.ts';
+import { EntityCells } from './entity-cells.ts';
 import { setsSetting } from './input-names.ts';
 import { isRule } from './list-headings.ts';
 import { LongRows } from './long-rows.ts';
@@ -101,6 +102,7 @@ export class Survey {
   /** Words for nothing in cells that are sent, and how often they occur. */
   readonly nothings = new Map<string, number>();
   readonly emptyParts: EmptyParts;
+  readonly entities: EntityCells;
   /** Rows about which a question is open that concerns no other row. */
   oddRows = 0;
   readonly #oddCells: OddCells;
@@ -145,6 +147,7 @@ export class Survey {
     this.gpuColumns = new Set(plan.gpuColumn === undefined ? data : []);
     this.#templated = templatedColumns(plan);
     this.emptyParts = new EmptyParts(plan);
+    this.entities = new EntityCells(plan);
     this.#oddCells = oddCellsOf(plan);
     this.#mapped = plan.feeds.flatMap(({ input, from, kind, type }) => {
       if (!('column' in from)) return [];
@@ -245,6 +248,7 @@ export class Survey {
     this.#takeContinued(cells);
     this.#above = cells;
     this.states.take(record);
+    this.entities.take(cells);
     const sentText = cells[this.#text ?? -1] ?? '';
     if (sentText.trim() !== '') this.directions.take(sentText, record.line);
     this.#takeNames(cells);

@@ -58,7 +58,6 @@ describe('a column for a text', () => {
   it.each([
     ['Body (HTML)', 'a plain text of some length'],
     ['Description', '<p>A lamp of <b>brass</b></p>'],
-    ['Description', 'Salt &amp; pepper mills of olive wood'],
   ])('is a choice, and no command, if it may have HTML: %s with %s', async (name, cell) => {
     const text = `Handle,Title,${name}\nx,Brass lamp,${cell}\ny,Oak board,${cell}\n`;
     const { hint, flags } = await proposed(text);

@@ -140,7 +140,7 @@ describe('other quotes around cells', () => {
 
   it('as HTML is sent, which is said, and signs of other languages are not HTML', async () => {
     const said = 'HTML in a text is sent with it, such as ';
-    expect((await read('a.csv', 'prompt\nSoft &amp; <b>warm</b>\n')).guesses).toContain(`${said}&amp;`);
+    expect((await read('a.csv', 'prompt\nSoft &amp; <b>warm</b>\n')).guesses).toContain(`${said}<b>`);
     expect((await read('a.csv', 'prompt\na<br/>b\n')).guesses).toContain(`${said}<br/>`);
     const texts = 'prompt,note\n<lora:x:1> <speak>a <break time=""1s""/> 1 < 2 & b;,<p>\n';
     expect((await read('a.csv', texts)).guesses.join()).not.toContain(said);
