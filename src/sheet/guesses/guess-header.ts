@@ -24,7 +24,10 @@ export async function guessedHeader(
   const isHead = await headsIn(source, options);
   const isAbove = (row: RecordFields): boolean => isTitle(row) || isHead(row);
   const fieldsAt = fieldNamesIn(rows, matchesIn(wanted ?? new Set()));
-  const namedAt = fieldsAt < 0 && wanted ? headerIn(rows, wanted) : fieldsAt;
+  const firstAt = fieldsAt < 0 && wanted ? headerIn(rows, wanted) : fieldsAt;
+  const isOfGroups =
+    fieldsAt < 0 && areGroups(rows[firstAt], rows[firstAt + 1], matchesIn(wanted ?? new Set()));
+  const namedAt = isOfGroups ? firstAt + 1 : firstAt;
   const at = namedAt < 0 ? firstOfTable(rows, isAbove) : namedAt;
   const header = rows[at];
   if (at <= 0 || header === undefined) return { options, guesses: [] };
@@ -36,7 +39,7 @@ export async function guessedHeader(
   // A title is one value; a row of several may be the real header, or a row of another table.
   const isSure = namedAt >= 0 && rows.slice(0, at).every(isTitle);
   const text = `header in row ${header.line}; left out above it: ${above.map((title) => `"${title}"`).join(', ')}`;
-  const titles = fieldsAt < 0 ? undefined : rows[at - 1];
+  const titles = fieldsAt < 0 && !isOfGroups ? undefined : rows[at - 1];
   return {
     options: { ...options, headerRow: header.line },
     guesses: [
@@ -82,6 +85,19 @@ function fieldNamesIn(rows: readonly RecordFields[], matches: (row: RecordFields
   return matches(names) > 0 || matches(titles) === 0 ? at : -1;
 }
 
+/** Whether a row has the heads of groups, `Prompt,,Render`, above the names of more inputs: `Positive,Negative,Width`. */
+function areGroups(
+  groups: RecordFields | undefined,
+  names: RecordFields | undefined,
+  matches: (row: RecordFields) => number,
+): boolean {
+  if (groups === undefined || names === undefined || !isHeader(names.fields)) return false;
+  const isWider = names.fields.some(
+    (name, at) => name.trim() !== '' && (groups.fields[at] ?? '').trim() === '',
+  );
+  return isWider && matches(names) > matches(groups);
+}
+
 /** The first row that names an input and has unique names, or else any row that names one. */
 function headerIn(rows: readonly RecordFields[], wanted: ReadonlySet<string>): number {
   const isNamed = (row: RecordFields): boolean => matchesIn(wanted)(row) > 0;
@@ -113,9 +129,9 @@ function firstOfTable(rows: readonly RecordFields[], isAbove: (row: RecordFields
   return table.length * 2 > rows.length - at ? at : -1;
 }
 
-/** A title, or marks of a template: `Version=2024.1`. */
+/** A title, which may be in each cell, or marks of a template: `Version=2024.1`. */
 const isTitle = ({ fields }: RecordFields): boolean =>
-  fields.filter((field) => field.trim()).length < 2 ||
+  new Set(fields.map((field) => field.trim()).filter(Boolean)).size < 2 ||
   fields.some((field) => /^[A-Za-z]\w*=\S*$/.test(field));
 
 /** Whether names are unique and not numbers; a table may end with nameless columns. */

@@ -41,7 +41,9 @@ export async function workbookColumns(
   options: SheetOptions,
 ): Promise<readonly Column[]> {
   const head = await sheetHead(source);
+  const tall = tallNames(head, options);
   for await (const [row, cells] of rowLines(source)) {
+    for (const name of tall) if (name.row === row) name.text = textsOf(cells)[name.column] ?? '';
     if (row < (options.headerRow ?? 1)) continue;
     if (options.headerRow === 0) {
       const own = textsOf(cells).length;
@@ -54,7 +56,10 @@ export async function workbookColumns(
     const columns = columnsFrom(
       source.name,
       row,
-      Array.from({ length: width }, (_, at) => names[at] ?? ''),
+      Array.from(
+        { length: width },
+        (_, at) => names[at] || (tall.find(({ column }) => column === at)?.text ?? ''),
+      ),
       true,
     );
     refuseMerged(source.name, head, row, columns, options);
@@ -64,6 +69,14 @@ export async function workbookColumns(
   const what = headerRow === undefined ? `the sheet "${head.sheet}" is empty` : `row ${headerRow} is empty`;
   throw problem('E104', { what }, { place: { file: source.name } });
 }
+
+/** Names that begin in a row above the header, and are merged down to it. */
+const tallNames = ({ merged }: SheetHead, { headerRow = 1 }: SheetOptions) =>
+  merged.flatMap((range) => {
+    const [first, last] = range.split(':').map(placeOfAddress);
+    const isTall = first?.column === last?.column && last?.row === headerRow;
+    return first !== undefined && isTall && first.row < headerRow ? [{ ...first, text: '' }] : [];
+  });
 
 /** The columns that have a value in any row, at least `least`. */
 async function widthOf(source: SheetSource, options: SheetOptions, least: number): Promise<number> {
@@ -159,29 +172,40 @@ function refuseMerged(
   { merged }: SheetHead,
   header: number,
   columns: readonly Column[],
-  { fillDown = [] }: SheetOptions,
+  options: SheetOptions,
 ): void {
+  const { fillDown = [] } = options;
   const valuesInMerged = merged.flatMap((range) => {
     const [from = '', to = from] = range.split(':');
     const [first, last] = [placeOfAddress(from), placeOfAddress(to)];
     if (first === undefined || (last ?? first).row < header) return [];
+    const isInRow = first.row === last?.row;
+    if ((isInRow && isSkipped(options, first.row)) || (first.row < header && last?.row === header)) return [];
     const isBelow = first.row > header && first.column === last?.column;
     const name = isBelow ? columns[first.column]?.name : undefined;
+    const width = isInRow && first.row > header ? last.column - first.column + 1 : 0;
     return name !== undefined && fillDown.includes(name)
       ? []
-      : [{ range, cell: from, line: first.row, name }];
+      : [{ range, cell: from, line: first.row, name, isBanner: width * 2 > columns.length }];
   });
   const [{ range, cell, line } = { range: undefined }] = valuesInMerged;
   if (range === undefined) return;
-  const names = [...new Set(valuesInMerged.map(({ name }) => name))];
+  const banners = valuesInMerged.filter(({ isBanner }) => isBanner).map((banner) => banner.line);
+  const names = [...new Set(valuesInMerged.filter(({ isBanner }) => !isBanner).map(({ name }) => name))];
   const add = names.flatMap((name) => (name === undefined ? [] : [['--fill-down', name] as const]));
-  const isFilled = add.length === names.length;
+  const isFilled = add.length > 0 && add.length === names.length;
+  const left =
+    banners.length === 0 ? '' : `to leave out headings between the rows: --skip-rows ${banners.join(',')}; `;
   const same = `if each of their rows has the value above: ${add.flat().map(shellWord).join(' ')}; else `;
-  const hint = `${isFilled ? same : ''}unmerge them (Excel: Home > Merge & Center; LibreOffice: Format > Merge and Unmerge Cells), and fill in each cell`;
-  const more = isFilled ? { correction: { add } } : {};
+  const unmerged = banners.length > 0 && names.length === 0 ? 'else unmerge them' : UNMERGED;
+  const hint = `${left}${isFilled ? same : ''}${unmerged}`;
+  const more = isFilled && banners.length === 0 ? { correction: { add } } : {};
   const what = `the cells ${range} are merged`;
   throw problem('E103', { what, hint }, { place: { file, line, cell }, ...more });
 }
+
+const UNMERGED =
+  'unmerge them (Excel: Home > Merge & Center; LibreOffice: Format > Merge and Unmerge Cells), and fill in each cell';
 
 async function* rowLines(source: SheetSource): AsyncGenerator<SheetLine> {
   let isHead = true;

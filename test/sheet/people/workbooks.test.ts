@@ -3,8 +3,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';
+import { input } from '../laying.ts';
 import { FILES, textRow, workbook } from '../xlsx/workbooks.ts';
-import { readAt } from './reading.ts';
+import { read, readAt } from './reading.ts';
 
 const TWO_SHEETS =
   '<workbook xmlns:r="r"><sheets><sheet name="May" r:id="s1"/><sheet name="June" r:id="s2"/></sheets></workbook>';
@@ -150,5 +151,69 @@ describe('a workbook as people have it', () => {
   it('has hidden rows that are left out, which are not blank', async () => {
     const { guesses } = await readAt(join(FILES, 'xlsxwriter.xlsx'), { hidden: 'skip' });
     expect(guesses.join()).not.toContain('blank');
+  });
+});
+
+describe('a header of two rows', () => {
+  const inputTypes = ['prompt', 'negative_prompt', 'width', 'height', 'steps'].map((name) =>
+    input(name, /prompt/.test(name) ? 'string' : 'int', { required: name === 'prompt' }),
+  );
+  const ROWS = [
+    ['Series', 'Prompt', '', 'Render'],
+    ['', 'Positive', 'Negative', 'Width', 'Height', 'Steps'],
+    ['Desert', 'white dunes', 'blurry', '1216', '832', '30'],
+    ['', 'a well', 'text', '832', '1216', '24'],
+  ];
+  const SENT = [
+    '{"height":832,"negative_prompt":"blurry","prompt":"white dunes","steps":30,"width":1216}',
+    '{"height":1216,"negative_prompt":"text","prompt":"a well","steps":24,"width":832}',
+  ];
+  const book = (merged = '') =>
+    workbook({
+      rows: ROWS.map((texts) => textRow(...texts)).join(''),
+      behind: merged && `<mergeCells>${merged}</mergeCells>`,
+    });
+
+  it('is read by the names below the heads of groups, and asked about', async () => {
+    const { rows, guesses } = await readAt(await book(), {}, { inputTypes });
+    expect(rows).toEqual(SENT);
+    expect(guesses).toContain(
+      '? header in row 2; left out above it: "Series Prompt Render"; to take the names of row 1: --header-row 1 --skip-rows 2 (--header-row 2)',
+    );
+    const text = ROWS.map((cells) => cells.join(',')).join('\n');
+    expect((await read('a.csv', text, { map: {} }, { inputTypes })).rows).toEqual(SENT);
+  });
+
+  it('has the name of a cell that is merged down to it', async () => {
+    const path = await book('<mergeCell ref="A1:A2"/><mergeCell ref="B1:C1"/><mergeCell ref="D1:F1"/>');
+    expect((await readAt(path, { drop: ['Series'] }, { inputTypes })).rows).toEqual(SENT);
+  });
+
+  it('is one row where the row below has no more names', async () => {
+    const text = 'Prompt,,Steps\nwidth,a note,30\na fox,,20\n';
+    expect((await read('a.csv', text, {}, { inputTypes })).rows).toHaveLength(2);
+  });
+});
+
+describe('headings that are merged across a table', () => {
+  const ROWS = [['Station', 'Text'], ['HALL 1'], ['101', 'Welcome.'], ['HALL 2'], ['201', 'The end.']];
+  const inputTypes = [input('text', 'string', { required: true })];
+  const path = () =>
+    workbook({
+      rows: ROWS.map((texts) => textRow(...texts)).join(''),
+      behind: '<mergeCells><mergeCell ref="A2:B2"/><mergeCell ref="A4:B4"/></mergeCells>',
+    });
+
+  it('are refused with the way to leave them out, and none to fill them in', async () => {
+    await expect(readAt(await path(), {}, { inputTypes })).rejects.toMatchObject({
+      code: 'E103',
+      hint: 'to leave out headings between the rows: --skip-rows 2,4; else unmerge them',
+      correction: undefined,
+    });
+    const skipped = { skipRows: [2, 4].map((row) => ({ from: row, to: row })) };
+    expect((await readAt(await path(), skipped, { inputTypes })).rows).toEqual([
+      '{"text":"Welcome."}',
+      '{"text":"The end."}',
+    ]);
   });
 });
