@@ -23,11 +23,13 @@ const OF_KEYS = /^(?:sku|id|key|article|artikelnummer|item|product)$|[_\s-](?:id
 /**
  * The column whose value is repeated in each row that continues the row above, such as the handle of a product, or a merged one at
  * the beginning, whose value stands in the first row of its group; undefined if the sheet has none. Equal values stand together.
+ * `dittos` gets the wanted columns that say `ditto`.
  */
 export async function rowGroups(
   records: AsyncIterable<SheetRecord>,
   names: readonly string[],
   wanted: readonly number[],
+  dittos: Set<number> = new Set(),
 ): Promise<RowGroups | undefined> {
   let candidates = names.flatMap((name, at) => {
     const isNamed = OF_GROUPS.test(name.trim());
@@ -42,6 +44,7 @@ export async function rowGroups(
     if (record.fault !== undefined || isSum(record)) continue;
     row += 1;
     for (const { at, cells } of merged) cells.take(cellText(record.cells[at]));
+    for (const at of wanted) if (isDitto(cellText(record.cells[at]))) dittos.add(at);
     candidates = candidates.filter((candidate) => {
       const text = cellText(record.cells[candidate.at]).trim();
       if (text === candidate.last) candidate.repeats += 1;
@@ -69,13 +72,14 @@ const isFile = (text: string): boolean => isWebAddress(text) || FILE.test(text);
 
 /**
  * Fills the cells of the columns `wanted`, within a group. A group with several files tells nothing about a row that has none:
- * the file above may show another variant.
+ * the file above may show another variant. Where `dittos` mark the cells to fill, an empty cell means nothing.
  */
 export async function* filledDown(
   file: string,
   records: AsyncIterable<SheetRecord>,
   wanted: readonly number[],
   groups: RowGroups | undefined,
+  dittos: ReadonlySet<number>,
 ): AsyncGenerator<SheetRecord> {
   const above = new Map<number, unknown>();
   /** The last values, also of another group: a cell that says `ditto` means the row above. */
@@ -103,14 +107,14 @@ export async function* filledDown(
         above.set(at, cells[at]);
         last.set(at, cells[at]);
         met.add(at);
-      } else if (isAsAbove ? last.has(at) : above.has(at) && !several.has(at)) {
+      } else if (isAsAbove ? last.has(at) : !dittos.has(at) && above.has(at) && !several.has(at)) {
         cells[at] = (isAsAbove ? last : above).get(at);
         above.set(at, cells[at]);
         length += cellText(cells[at]).length;
         filled.push(at);
       } else {
         if (isAsAbove) cells[at] = '';
-        if (met.has(at)) left.push(at);
+        if (met.has(at) && !dittos.has(at)) left.push(at);
       }
     }
     if (length > MAX_FILLED)

@@ -98,8 +98,11 @@ async function* shapedRecords(
   const wanted = fillDown.map((name) => names.indexOf(name)).filter((at) => at >= 0);
   const records = allRecords(source, options, names);
   const isFilled = wanted.length > 0;
-  const groups = isFilled ? await rowGroups(allRecords(source, options, names), names, wanted) : undefined;
-  const filled = isFilled ? filledDown(source.name, records, wanted, groups) : records;
+  const dittos = new Set<number>();
+  const groups = isFilled
+    ? await rowGroups(allRecords(source, options, names), names, wanted, dittos)
+    : undefined;
+  const filled = isFilled ? filledDown(source.name, records, wanted, groups, dittos) : records;
   yield* unique ? firstOfEach(filled, options, names) : filled;
 }
 

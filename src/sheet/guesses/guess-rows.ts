@@ -132,7 +132,8 @@ function dittoGuesses(
     open.map(([name, { count, empty, words }]) => {
       const texts = [...words];
       const says = count === 1 ? '1 cell says' : `${count} cells say`;
-      const also = empty > 0 ? `, also in ${plural(empty, 'empty cell')}` : '';
+      const also =
+        empty > 0 ? `; ${plural(empty, 'empty cell')} ${empty === 1 ? 'stays' : 'stay'} empty` : '';
       const shown = list(texts.slice(0, MAX_SHOWN).map((word) => JSON.stringify(word)));
       const text = `in "${name}", ${says} that the value above comes again (${shown}), which is taken${also}`;
       const among = alsoMet(where, conditionAmong(name, '!=', texts));

@@ -69,12 +69,24 @@ describe('a cell that says that the value above comes again', () => {
     const { rows, guesses } = await read('a.csv', text, {}, { inputTypes });
     expect(rows.map((row) => (JSON.parse(row) as { style?: string }).style)).toEqual([
       'oil',
-      'oil',
-      'oil',
+      undefined,
       'oil',
       undefined,
+      undefined,
     ]);
-    expect(guesses.join()).toContain('which is taken, also in 3 empty cells');
+    expect(guesses.join()).toContain('which is taken; 3 empty cells stay empty');
+  });
+
+  it('fills no empty cell that a condition leaves out', async () => {
+    const inputTypes = [input('text', 'string', { required: true }), input('voice', 'string')];
+    const text = 'id,text,voice\n1,Hallo.,Petra\n2,Ende.,""""\n,Saal 2,\n3,Neu.,Jonas\n';
+    const options = { where: 'voice != ""', fillDown: ['voice'] };
+    const { rows } = await read('a.csv', text, options, { inputTypes });
+    expect(rows.map((row) => JSON.parse(row.slice(row.indexOf('{'))) as unknown)).toEqual([
+      { text: 'Hallo.', voice: 'Petra' },
+      { text: 'Ende.', voice: 'Petra' },
+      { text: 'Neu.', voice: 'Jonas' },
+    ]);
   });
 
   it('is never sent where nothing stands above', async () => {
