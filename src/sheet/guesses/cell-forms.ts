@@ -3,6 +3,7 @@
 const TIME_OF_DAY = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[ap]\.?m\.?)?`;
 const ZONE = String.raw`(?: ?(?:Z|[+-]\d{2}:?\d{2}|\p{Lu}{2,5}(?:[+-]\d{1,2})?))?`;
 const MONTH = String.raw`\p{L}{3,9}\.?`;
+const MONTH_NAME = String.raw`(?:jan|feb|mar|mär|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])\p{L}{0,6}\.?`;
 const DAYS = [
   String.raw`\d{1,4}[-/. ]+(?:\d{1,2}|${MONTH})[-/., ]+\d{2,4}`,
   String.raw`${MONTH} \d{1,2}(?:st|nd|rd|th)?,? \d{4}`,
@@ -15,6 +16,30 @@ const DATE = new RegExp(
   'iu',
 );
 const CLOCK = new RegExp(String.raw`^${TIME_OF_DAY}${ZONE}$`, 'iu');
+
+/** A day without or with a year, and the time of that day: `12.11.`, `2/3`, `3 Nov`, `2026-03-02 9:14`. */
+const DAY = new RegExp(
+  String.raw`(?<![\p{L}\d.])(?:${DAYS}|\d{1,2}\.\d{1,2}\.|\d{1,2}/\d{1,2}|\d{1,2}\.? ${MONTH_NAME}|${MONTH_NAME} \d{1,2})(?:(?:T|,? )${TIME_OF_DAY}${ZONE})?(?![\p{L}\d])`,
+  'giu',
+);
+
+/** Stands for every cell that is only a day. */
+export const A_DAY = '2000-01-01';
+
+/** The state that a lower-case cell says, on whatever day, and however its words are joined: `in_stock`, `approved 12.11.` */
+export function stateIn(word: string): string {
+  if (word.length > MAX_FORM) return word;
+  const state = (DATE.test(word) ? '' : word.replaceAll(DAY, ' ')).replaceAll(
+    /(?<=\p{L})[\s_-]+(?=\p{L})/gu,
+    ' ',
+  );
+  return (
+    state
+      .trim()
+      .replaceAll(/^[,(@]|[,(@]$|\b(?:on|am|le|el)$/gu, '')
+      .trim() || A_DAY
+  );
+}
 
 /** `ida@orchard.example`, `Ida Holm <ida@orchard.example>` */
 const MAIL = /^(?:[^<>]*<)?[^\s@<>]+@[^\s@<>]+\.\p{L}{2,}>?$/u;

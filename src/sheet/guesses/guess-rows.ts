@@ -103,20 +103,25 @@ export function continuedGuess(survey: Survey, options: SheetOptions): GuessPart
     (name) => !fillDown.includes(name) && !dittos.has(name),
   );
   if (names.length + dittos.size === 0) return NOTHING;
+  const statesOf = (name: string): readonly string[] => survey.states.besides(columns.indexOf(name));
   const guesses = names.map((name) => {
     const count = untitled.get(name) ?? grouped.get(name) ?? 0;
+    const states = statesOf(name);
+    const also = states.length === 0 ? '' : `, as ${list(states.map((state) => `"${state}"`))} is`;
     const rows = count === 1 ? '1 row has' : `${count} rows have`;
     const filled = conditionOf(name, '!=', '');
-    const text = `${rows} the "${name}" of the row above, which they continue`;
+    const text = `${rows} the "${name}" of the row above, which they continue${also}`;
     const without = or('to leave them out', { where: alsoMet(where, filled) });
-    if (untitled.has(name)) return toConfirm('rows', text, { fillDown: [name] }, without);
-    const below = `"${name}" is empty in ${plural(count, 'row')} below the first one of a group, and the value above is taken`;
+    if (untitled.has(name)) return toConfirm('rows', text, { fillDown: [name, ...states] }, without);
+    const below = `"${name}" is empty in ${plural(count, 'row')} below the first one of a group, and the value above is taken${also}`;
     const set = textsWithout(emptyParts, new Set([columns.indexOf(name)]), columns, options);
     const apart = or('to send their text without it', { set });
-    return toConfirm('rows', below, { fillDown: [name] }, apart, without);
+    return toConfirm('rows', below, { fillDown: [name, ...states] }, apart, without);
   });
   return {
-    options: { fillDown: [...fillDown, ...dittos.keys(), ...names] },
+    options: {
+      fillDown: [...new Set([...fillDown, ...dittos.keys(), ...names, ...names.flatMap(statesOf)])],
+    },
     guesses: [...dittos.values(), ...guesses],
   };
 }

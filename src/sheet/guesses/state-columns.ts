@@ -6,20 +6,25 @@ import { plural } from '../../options/number-text.ts';
 import { YES_MARK } from '../parse-cell.ts';
 import { cellText, type SheetRecord } from '../sheet-record.ts';
 import { alsoMet, conditionAmong } from '../where/condition-word.ts';
-import { isRecorded } from './cell-forms.ts';
+import { A_DAY, isRecorded, stateIn } from './cell-forms.ts';
 import { type Alternative, dropped, type Guess, or, toConfirm } from './guess.ts';
 import { areOneSetting } from './input-names.ts';
 import { asksChoice, asksState, isStateWord, saysYes, saysYesOrNo } from './state-words.ts';
 
 const MAX_STATES = 6;
 const MAX_STATE = 20;
+/** Spellings of all states that the answers list. */
+const MAX_WORDS = 24;
+const MAX_COMMANDS = 4;
+/** Access writes yes as -1. */
+const FLAG = /^-?[01]$/;
 /** Longer texts are no states, even in a column whose name asks for one. */
 const MAX_TEXT = 60;
 
 /** Columns without a use in a sheet that is no export; in exports, many columns have two words. */
 const MAX_UNUSED = 6;
 
-/** The cells of one state, however people write it: `x` and `X`. */
+/** The cells of one state, however people write it, and on whatever day: `x` and `X`, `sent 2 May` and `sent 3 May`. */
 type CellState = { readonly spellings: Set<string>; rows: number };
 
 /** A condition that some rows meet. */
@@ -35,6 +40,8 @@ type StateColumn = {
   readonly at: number;
   blank: number;
   states: Map<string, CellState>;
+  /** Columns that are empty in the same rows so far. */
+  like: readonly number[];
 };
 
 export class StateColumns {
@@ -43,10 +50,16 @@ export class StateColumns {
   #rows = 0;
   #where: string | undefined;
 
-  /** `watched`: columns that nothing else uses, with their places. */
-  constructor(watched: ReadonlyMap<string, number>) {
+  /** `watched`: columns that nothing else uses, with their places. `titles`: columns that rows may lack which continue the row above. */
+  constructor(watched: ReadonlyMap<string, number>, titles: readonly number[] = []) {
     this.#isSmall = watched.size <= MAX_UNUSED;
-    this.#columns = [...watched].map(([name, at]) => ({ name, at, blank: 0, states: new Map() }));
+    this.#columns = [...watched].map(([name, at]) => ({
+      name,
+      at,
+      blank: 0,
+      states: new Map(),
+      like: titles.filter((title) => title !== at),
+    }));
   }
 
   take({ cells }: SheetRecord): void {
@@ -54,8 +67,13 @@ export class StateColumns {
     for (const column of this.#columns) {
       const text = cellText(cells[column.at]);
       const word = text.trim().toLowerCase();
+      if (column.like.length > 0)
+        column.like = column.like.filter((at) => (cellText(cells[at]).trim() === '') === (word === ''));
       if (word === '') column.blank += 1;
-      else if (column.states.size <= MAX_STATES || column.states.has(word)) putState(column, word, text);
+      else {
+        const said = stateIn(word);
+        if (column.states.size <= MAX_STATES || column.states.has(said)) putState(column, said, text);
+      }
     }
     this.#columns = this.#columns.filter(({ name, states }) => states.size <= MAX_STATES || asksState(name));
   }
@@ -68,15 +86,26 @@ export class StateColumns {
       .map((column) => this.#question(column));
   }
 
+  /** The columns of states that the same rows lack as this column. */
+  besides(title: number): readonly string[] {
+    const beside = this.#columns.filter(({ blank, like }) => blank > 0 && like.includes(title));
+    return beside.filter((column) => areStates(column, this.#isSmall)).map(({ name }) => name);
+  }
+
   #question(column: StateColumn): Guess {
     const { name, blank, states } = column;
     const words = [...states.values()].flatMap(({ spellings }) =>
       [...spellings].map((text) => JSON.stringify(text)),
     );
-    const isFew = states.size <= MAX_STATES;
-    const values = [...(isFew ? words : [...words.slice(0, 2), '…']), ...(blank > 0 ? ['empty'] : [])];
+    const isDated = states.size === 1 && states.has(A_DAY);
+    const isFew = states.size <= MAX_STATES && words.length <= MAX_WORDS && !isDated;
+    const isShort = isFew || words.length <= 2;
+    const values = [...(isShort ? words : [...words.slice(0, 2), '…']), ...(blank > 0 ? ['empty'] : [])];
     const text = `all rows run, whatever column "${name}" says (${list(values)})`;
-    return toConfirm('rows', text, dropped(name), ...(isFew ? this.#choices(column) : this.#filled(column)));
+    const above =
+      blank > 0 && column.like.includes(0) ? [or('to take it from the row above', { fillDown: [name] })] : [];
+    const choices = isFew ? this.#choices(column) : this.#filled(column);
+    return toConfirm('rows', text, dropped(name), ...choices, ...above);
   }
 
   /** Rows without a state, and rows with it. Where there are many states, rows that are marked in any way are left out together. */
@@ -130,7 +159,7 @@ const together = (states: readonly CellState[]): CellState => ({
 function putState({ states }: StateColumn, word: string, text: string): void {
   const state = states.get(word) ?? { spellings: new Set(), rows: 0 };
   states.set(word, state);
-  state.spellings.add(text);
+  if (state.spellings.size <= MAX_WORDS) state.spellings.add(text);
   state.rows += 1;
 }
 
@@ -153,18 +182,38 @@ function areStates(column: StateColumn, isSmall: boolean): boolean {
   const filled = entries.reduce((sum, [, { rows }]) => sum + rows, 0);
   const isFew = blank === 0 && filled <= entries.length && !asksChoice(name);
   // 0 and 1 may also count rows, or be an amount or a place in an export.
-  if (entries.every(([word]) => /^\d$/.test(word)) && (!isSmall || isFew)) return false;
+  if (entries.every(([word]) => /^-?\d$/.test(word)) && (!isSmall || isFew)) return false;
   const said = entries.filter(
-    ([word]) => saysYesOrNo(word) || isStateWord(word) || (blank > 0 && YES_MARK.test(word)),
+    ([word]) =>
+      saysYesOrNo(word) ||
+      isStateWord(word) ||
+      (isSmall && FLAG.test(word)) ||
+      (blank > 0 && (YES_MARK.test(word) || (isSmall && word === A_DAY))),
   );
   const isSaid = 2 * said.reduce((sum, [, { rows }]) => sum + rows, 0) > filled;
   const isTelling = entries.length > 1 || blank > 0;
-  const isOneWord = isSmall && entries.length === 1 && blank > 0 && filled > 1;
-  return (isSaid && isTelling) || isOneWord || (isSmall && filled > entries.length && arePair(entries));
+  const isOneWord = entries.length === 1 && blank > 0 && (filled > 1 || isRemark(first));
+  const areWords = isOneWord || areCommands(entries) || (filled > entries.length && arePair(entries));
+  return (isSaid && isTelling) || (isSmall && areWords);
 }
 
+type StateEntry = readonly [word: string, state: CellState];
+
+/** Whether one cell alone may leave its row out: `gestrichen`, `cut`. */
+const isRemark = ([word, { spellings }]: StateEntry): boolean =>
+  /^\p{Ll}{3,}$/u.test(word) && spellings.has(word);
+
+/** Few words in capitals, as programs exchange them: `MERGE`, `DELETE`. Codes of countries and currencies are shorter. */
+const areCommands = (entries: readonly StateEntry[]): boolean =>
+  entries.length > 1 &&
+  entries.length <= MAX_COMMANDS &&
+  entries.some(([word]) => word.length > 3) &&
+  entries.every(([, { spellings }]) =>
+    [...spellings].every((text) => /^\p{Lu}[\p{Lu}_ ]+\p{Lu}$/u.test(text.trim())),
+  );
+
 /** Two words of few letters: ja and nein, oui and non, да and нет. Single letters are grades and sizes, and names have a capital. */
-const arePair = (entries: readonly (readonly [word: string, state: CellState])[]): boolean =>
+const arePair = (entries: readonly StateEntry[]): boolean =>
   entries.length === 2 &&
   entries.every(([word]) => /^\p{L}{1,4}$/u.test(word)) &&
   !entries.every(([, { spellings }]) => [...spellings].every((text) => /^\p{Lu}\p{Ll}/u.test(text.trim()))) &&
@@ -172,4 +221,4 @@ const arePair = (entries: readonly (readonly [word: string, state: CellState])[]
 
 /** Whether the text is a date or a number, which says no state unless it is missing in some rows. */
 const isWritten = (word: string): boolean =>
-  isRecorded(word) || (/^[-+]?[\d.,]+$/.test(word) && !saysYesOrNo(word));
+  isRecorded(word) || (/^[-+]?[\d.,]+$/.test(word) && !FLAG.test(word));

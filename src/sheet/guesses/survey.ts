@@ -140,12 +140,12 @@ export class Survey {
   readonly #compared: ReadonlySet<string>;
 
   constructor({ plan, keys, data, compared = new Set(), idle = new Map() }: SurveyParams) {
-    this.states = new StateColumns(idle);
     [this.#plan, this.#compared] = [plan, compared];
     this.#at = new Map(plan.columns.map(({ name }, at) => [name, at]));
     this.#keys = keys.map((name) => ({ name, table: new KeyTable() }));
     this.gpuColumns = new Set(plan.gpuColumn === undefined ? data : []);
     this.#templated = templatedColumns(plan);
+    this.states = new StateColumns(idle, [...new Set([0, ...this.#templated])]);
     this.emptyParts = new EmptyParts(plan);
     this.entities = new EntityCells(plan);
     this.#oddCells = oddCellsOf(plan);

@@ -55,7 +55,14 @@ describe('a column of states', () => {
     expect([code, stderr]).toEqual([5, expect.stringContaining(`--where 'Done != "x"'`)]);
     expect(stderr).toContain('(--drop Done)');
     const { stdout } = await console.run(
-      ...['plan', sheet, '-d', 'pictures', '--where', 'Done != "x"', '-o', 'json'],
+      'plan',
+      sheet,
+      '-d',
+      'pictures',
+      '--where',
+      'Done != "x"',
+      '-o',
+      'json',
     );
     expect(stdout).toContain('a crow');
     expect(stdout).not.toContain('a fox');

@@ -144,6 +144,7 @@ describe('a workbook as people have it', () => {
         'header in row 3; left out above it: "Bestellung November" (--header-row 3)',
         '? 1 hidden row is read too; to leave them out: --hidden skip (--hidden include)',
         'column "sku" names the rows (--key sku)',
+        `? all rows run, whatever column "tag" says ("2026-11-21", empty); to run 2 of 3 rows: --where 'tag = ""'; to run 1 of 3 rows: --where 'tag != ""' (--drop tag)`,
       ],
     });
     expect((await readAt(join(FILES, 'xlsxwriter.xlsx'), { hidden: 'skip' })).rows).toHaveLength(2);
