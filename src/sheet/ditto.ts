@@ -2,7 +2,7 @@
 
 /** Two straight quotes are an empty cell. */
 const MARK = String.raw`[-–—/\s]*["″”“„〃][-–—/\s]*`;
-const WORD = String.raw`ditto|dito|idem|do\.|id\.|ibid\.?|s\. ?o\.|同上|上に同じ`;
+const WORD = String.raw`ditto|dito|dto\.?|idem|do\.|id\.|ibid\.?|ebd\.?|s\. ?o\.|同上|上に同じ`;
 const ABOVE =
   '(?:above|before|previous(?: row| one)?|oben|zuvor|vorher|(?:ci-|au-)?dessus|précédente?|arriba|antes|acima|sopra|boven)';
 const SAME = String.raw`(?:the )?same(?: (?:again|image|one|picture|prompt|text|thing))?(?: as(?: the)? ${ABOVE})?`;
@@ -17,9 +17,17 @@ export function isDitto(text: string): boolean {
   return trimmed !== '' && trimmed.length <= MAX_DITTO && DITTO.test(trimmed);
 }
 
-/** `same as above, but at night` */
-const CHANGED = new RegExp(String.raw`^(?:ditto|dito|idem|${SAME}|${SEE})\s*[,;:–-].*`, 'iu');
+/** `same as above but at night`, `same but with snow`, `ditto + rain`, `like #1 in blue` */
+const CHANGED = new RegExp(
+  String.raw`^(?:ditto|dito|dto\.?|idem|the same as above|same as above|${SEE})(?=[\s,;:+–-]).*|^(?:${SAME})\s*(?:[,;:+–-]|but\b).*|^(?:like|as|see|siehe|wie|comme|como|come|als) #\d+\b.*`,
+  'iu',
+);
 
-/** The text if it changes the value above, which no other cell can say; undefined for others. */
-export const changedDitto = (text: string): string | undefined =>
-  CHANGED.exec(text.trim().slice(0, MAX_DITTO))?.[0];
+/** A text that its author has not written yet, and the text of a template without its cells: `TODO fox + crow`, `, , high contrast`. */
+const UNFINISHED = /(?<![\p{L}\d])(?:TODO|TBD|FIXME)(?![\p{L}\d]).*|^\s*,.*|,\s+,.*/u;
+
+/** The text that changes another cell, which no other cell can say, or that lacks a part; undefined for others. */
+export function openText(text: string): string | undefined {
+  const start = text.trim().slice(0, MAX_DITTO);
+  return (CHANGED.exec(start) ?? UNFINISHED.exec(start))?.[0];
+}

@@ -3,7 +3,7 @@
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
 import { isDelimited } from '../formats.ts';
-import { changedDitto } from '../ditto.ts';
+import { openText } from '../ditto.ts';
 import { kindOf } from '../parse-cell.ts';
 import { isSize } from '../shared-cells.ts';
 import type { SheetOptions } from '../sheet-source.ts';
@@ -80,8 +80,8 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
     const names = new SpeakerNames();
     for (const text of isSpoken(inputTypes.map((type) => type.name)) ? values : [])
       names.take(spokenLine(text)?.voice);
-    const changed = values.flatMap((text) => changedDitto(text) ?? []).slice(0, 1);
-    const asText = [...own, ...lora, ...wildcards, ...midjourney, ...changed];
+    const unfinished = values.flatMap((text) => openText(text) ?? []).slice(0, MAX_OPEN);
+    const asText = [...own, ...lora, ...wildcards, ...midjourney, ...unfinished];
     // A user who maps the column has seen its cells.
     const guess = options.map[name] === undefined ? toConfirm : said;
     return [
@@ -105,6 +105,9 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
 
 const bracesText = (column: string, named: readonly string[]): string =>
   `cells of "${column}" have ${list(named.map((word) => `{${word}}`))}, which is sent as it stands; only a text set for all rows has templates`;
+
+/** Texts that are shown because they refer to others, or lack a part. */
+const MAX_OPEN = 3;
 
 /** Names in front of one text alone may be words of it. */
 const LEAST_NAMES = 2;

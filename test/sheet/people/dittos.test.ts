@@ -11,6 +11,8 @@ describe('a cell that says that the value above comes again', () => {
   it.each([
     'ditto',
     'Dito',
+    'dto.',
+    'ebd.',
     'idem',
     '〃',
     '""""',
@@ -46,6 +48,35 @@ describe('a cell that says that the value above comes again', () => {
     ]);
     const text = 'prompt,seed\n"seen from above, a fox",1\nThe same fox - asleep,2\n';
     expect((await read('a.csv', text)).guesses).toEqual([]);
+  });
+
+  it.each([
+    'same as above but at night',
+    'same but with snow',
+    'like #1 in blue',
+    'ditto + rain',
+    'TODO fox and crow??',
+    ', , high contrast',
+    'a , , high contrast',
+  ])('is asked about as a text if it refers to another one, or is not finished: %s', async (cell) => {
+    const question = /^\? cells of "prompt" have .*, which is sent as text \(--map prompt=prompt\)$/;
+    const { guesses } = await read('a.csv', `prompt,seed\na red fox,1\n"${cell}",2\n`);
+    expect(guesses).toEqual([expect.stringMatching(question)]);
+    const list = await read('a.txt', `a red fox in the snow\n${cell}\nan owl at night\n`);
+    expect(list.guesses.filter((guess) => guess.startsWith('?'))).toEqual([expect.stringMatching(question)]);
+  });
+
+  it.each([
+    'the same fox with a hat',
+    'same dog, at night',
+    'todo el mundo',
+    'a fox,an owl',
+    'wie ein Fuchs',
+    'as seen from above, a fox',
+    'like a fox, #1 of a series',
+  ])('is no question in a text of its own: %s', async (cell) => {
+    const { guesses } = await read('a.csv', `prompt,seed\na red fox,1\n"${cell}",2\n`);
+    expect(guesses).toEqual([]);
   });
 
   it('is left out with its row, or sent, by the other answers', async () => {
