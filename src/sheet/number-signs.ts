@@ -30,3 +30,10 @@ function digitOf(digit: string): string {
   while (/\p{Nd}/u.test(String.fromCodePoint(first - 1))) first -= 1;
   return String((code - first) % 10);
 }
+
+/** How often something is done: `4`, `x4`, `4x`. */
+export function countIn(text: string): number | undefined {
+  const [, before, behind] = /^(?:[x×]\s?(\d{1,6})|(\d{1,6})(?:\.0+)?(?:\s?[x×])?)$/i.exec(text) ?? [];
+  const digits = before ?? behind;
+  return digits === undefined ? undefined : Number(digits);
+}

@@ -1,9 +1,10 @@
-// Divides a cell between the two inputs that a column is mapped to: 1920x1080 is a width and a height, and "DPM++ 2M Karras" is a
+// Divides a cell between the two inputs that a column is mapped to: 1920x1080 and 16:9 are a width and a height, and "DPM++ 2M Karras" is a
 // sampler and a scheduler.
 
 import type { InputType } from '../service-client/contract/deployment.ts';
 import { setsSetting } from './guesses/input-names.ts';
 import { plainChoice } from './parse-cell.ts';
+import { sizeOfRatio } from './trade/midjourney.ts';
 
 export const PAIRS = [
   ['width', 'height'],
@@ -19,7 +20,9 @@ export function partsIn(
   pair: InputPair,
   [first, second]: readonly [DividedType, DividedType],
 ): readonly [string, string] | undefined {
-  return pair[0] === 'width' ? sizeIn(text) : choicesIn(text, first.options ?? [], second.options ?? []);
+  return pair[0] === 'width'
+    ? (sizeIn(text) ?? sizeOfShape(text))
+    : choicesIn(text, first.options ?? [], second.options ?? []);
 }
 
 /** Sizes in pixels; 30x40 may be centimetres. */
@@ -29,6 +32,19 @@ function sizeIn(text: string): readonly [string, string] | undefined {
   const [, width, height] = SIZE.exec(text.trim()) ?? [];
   return width === undefined || height === undefined ? undefined : [width, height];
 }
+
+/** The shape of a picture, none narrower than 1:4. Minutes mostly end in 0 or 5: 9:15 and 10:30 are times, as 9:05 is. */
+const SHAPE = /^([1-9]|[1-3]\d):([1-9]|[1-3][1-46-9])$/;
+const NARROWEST = 4;
+
+function sizeOfShape(text: string): readonly [string, string] | undefined {
+  const [, across = 0, down = 0] = SHAPE.exec(text.trim())?.map(Number) ?? [];
+  const isWide = across > 0 && Math.max(across, down) <= NARROWEST * Math.min(across, down);
+  return isWide ? sizeOfRatio(across, down) : undefined;
+}
+
+/** Looks like the shape of a picture. */
+export const isShape = (text: string): boolean => sizeOfShape(text) !== undefined;
 
 /** Looks like a size, whatever the column is called. */
 export const isSize = (text: string): boolean => sizeIn(text) !== undefined;

@@ -15,6 +15,7 @@ import {
   type SheetRecord,
 } from '../sheet-record.ts';
 import { UnclearCell } from '../where/compared-cell.ts';
+import { countIn } from '../number-signs.ts';
 import { parseWhere } from '../where/where.ts';
 import { readJson } from '../json/json-text.ts';
 import { count } from '../../options/number-text.ts';
@@ -265,7 +266,7 @@ function seedIn({ members, own = 0 }: SheetRecord, index: number, seed: bigint):
 function timesIn(cell: unknown): number | undefined {
   const text = cellText(cell).trim();
   if (text === '') return 1;
-  const times = /^\d{1,6}(?:\.0+)?$/.test(text) ? Number(text) : 0;
+  const times = countIn(text) ?? 0;
   return times >= 1 && times <= MAX_REPEAT ? times : undefined;
 }
 

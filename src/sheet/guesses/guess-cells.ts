@@ -14,7 +14,7 @@ export function numberGuesses(
   { decimalComma, types }: SheetOptions,
 ): GuessPart {
   const untyped = untypedColumns(plan);
-  const surveys = [...survey.numbers];
+  const surveys = [...survey.numbers].filter(([name]) => !isDivided(name, plan));
   const forms = formGuesses(surveys, plan, types);
   const isClear = ([name, { isAmbiguous, others, points }]: (typeof surveys)[number]): boolean =>
     !isAmbiguous && others === 0 && (points === 0 || !untyped.has(name));
@@ -33,6 +33,10 @@ export function numberGuesses(
     guesses: [...forms.guesses, toConfirm('values', text, { decimalComma: true, types: settled })],
   };
 }
+
+/** Whether two inputs share the column: 9:16 is no time then. */
+const isDivided = (name: string, { dividers, columns }: ColumnMapping): boolean =>
+  [...dividers.keys()].some(({ from }) => 'column' in from && columns[from.column]?.name === name);
 
 /** The decimal comma decides which rows meet a condition. */
 export function comparedGuess(survey: Survey, { decimalComma, where = '' }: SheetOptions): GuessPart {

@@ -26,6 +26,7 @@ import {
 } from './input-names.ts';
 import { keysIn } from './likely-columns.ts';
 import { asksState } from './state-words.ts';
+import { countIn } from '../number-signs.ts';
 import { fits, isAddress, isFile, isMedia, isOfKind, textLength } from './sample.ts';
 
 type NearFacts = {
@@ -186,11 +187,16 @@ const MAX_RUNS = 16;
 
 /** Whether cells are small whole numbers that do not number the rows. */
 function areCounts(values: readonly string[]): boolean {
-  const numbers = values.map(Number);
+  const numbers = values.map((text) => countIn(text) ?? Number.NaN);
+  const isMarked = values.some((text) => /[x×]/i.test(text));
   const isSmall = numbers.every((number) => Number.isInteger(number) && number >= 1 && number <= MAX_RUNS);
   const isRising = numbers.every((number, at) => at === 0 || number >= (numbers[at - 1] ?? 0));
   const isSame = new Set(numbers).size === 1;
-  return isSmall && numbers.some((number) => number > 1) && (!isRising || (isSame && numbers.length > 1));
+  return (
+    isSmall &&
+    numbers.some((number) => number > 1) &&
+    (isMarked || !isRising || (isSame && numbers.length > 1))
+  );
 }
 
 function counted(column: string): Guess {

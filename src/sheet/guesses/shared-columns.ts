@@ -1,7 +1,7 @@
 // Finds columns whose cells have the values of two inputs: a size such as 1920x1080, or a sampler with its scheduler.
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
-import { type InputPair, partsIn, PAIRS, typeOf } from '../shared-cells.ts';
+import { type InputPair, isShape, partsIn, PAIRS, typeOf } from '../shared-cells.ts';
 import { shortened } from '../sheet-record.ts';
 import { dropped, type Guess, or, toConfirm } from './guess.ts';
 
@@ -35,7 +35,7 @@ export function sharedColumns(facts: SharedColumnFacts): readonly Guess[] {
     if (column !== undefined) return [question(column, pair, types, valuesOf(column))];
     if (own !== undefined) return [];
     return left
-      .filter((name) => valuesOf(name).some((text) => isBoth(text, pair, types)))
+      .filter((name) => valuesOf(name).some((text) => isBoth(text, pair, types) && !isShape(text)))
       .flatMap((name) => odd(name, pair, types, valuesOf(name)));
   });
 }

@@ -111,12 +111,15 @@ export function midjourneyCells(prompt: string): MidjourneyCells {
 const PIXELS = 1024 * 1024;
 const STEP = 64;
 
-/** Puts the ratio, and a size of about one megapixel. */
-function putRatio(cells: Record<string, string>, across: number, down: number): void {
-  if (across === 0 || down === 0) return;
+/** The width and the height of a picture of about one megapixel. */
+export function sizeOfRatio(across: number, down: number): readonly [width: string, height: string] {
   const side = (ratio: number): string =>
     String(Math.max(STEP, Math.round(Math.sqrt(PIXELS * ratio) / STEP) * STEP));
+  return [side(across / down), side(down / across)];
+}
+
+function putRatio(cells: Record<string, string>, across: number, down: number): void {
+  if (across === 0 || down === 0) return;
   cells[MIDJOURNEY.ratio] = `${across}:${down}`;
-  cells[MIDJOURNEY.width] = side(across / down);
-  cells[MIDJOURNEY.height] = side(down / across);
+  [cells[MIDJOURNEY.width], cells[MIDJOURNEY.height]] = sizeOfRatio(across, down);
 }

@@ -190,7 +190,10 @@ function refuseMerged(
   });
   const [{ range, cell, line } = { range: undefined }] = valuesInMerged;
   if (range === undefined) return;
-  const banners = valuesInMerged.filter(({ isBanner }) => isBanner).map((banner) => banner.line);
+  const banners = valuesInMerged
+    .filter(({ isBanner }) => isBanner)
+    .map((banner) => banner.line)
+    .toSorted((a, b) => a - b);
   const names = [...new Set(valuesInMerged.filter(({ isBanner }) => !isBanner).map(({ name }) => name))];
   const add = names.flatMap((name) => (name === undefined ? [] : [['--fill-down', name] as const]));
   const isFilled = add.length > 0 && add.length === names.length;

@@ -195,7 +195,7 @@ describe('a column that is not sent while an input of its shape has none', () =>
       '1024x768;square',
       /"Size" is not sent: "square" is no width and height; .*--map width=Size --map height=Size/,
     ],
-    ['Size', '1024x768;16:9', /"Size" is not sent: "16:9" is no width/],
+    ['Size', '1024x768;A4', /"Size" is not sent: "A4" is no width/],
   ])('is asked: %s', async (name, cells, question) => {
     const text = `prompt,${name}\n${cells
       .split(';')
