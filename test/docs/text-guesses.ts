@@ -49,6 +49,24 @@ export const TEXT_GUESSES: readonly Guessed[] = [
     file: 'a.txt',
   },
   {
+    found: 'lines of a list that a program has broken, as in prose with empty lines between its paragraphs',
+    means:
+      'one text up to an empty line, also for a word with a hyphen at the end of a line; `--tags send` keeps each line',
+    does: 'asked',
+    flag: '--tags',
+    sheet: 'a fox,\nin snow\n\nan owl,\nat night\n',
+    file: 'a.txt',
+  },
+  {
+    found: 'names in capitals alone above a text, as in a screenplay, for a deployment that speaks',
+    means: 'the column `voice`; scene headings and numbers of pages are left out',
+    does: 'asked',
+    flag: '--tags',
+    sheet: 'ANNA\nA fox.\n\nTOM\nAn owl.\n',
+    file: 'a.txt',
+    inputs: ['voice_speed'],
+  },
+  {
     found: 'clauses before a colon, such as `He asked: `, for a deployment that speaks',
     means: 'a part of the text; `--tags voices` makes them the column `voice`',
     does: 'asked',

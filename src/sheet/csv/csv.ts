@@ -8,7 +8,7 @@ import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetSource, type SheetOptions, isSkipped } from '../sheet-source.ts';
 import { spokenLine } from '../text/speakers.ts';
 import { withoutBullet } from './bullets.ts';
-import { ListTexts } from './list-texts.ts';
+import { joinedLine, ListTexts } from './list-texts.ts';
 import { CsvParser, QuoteError, type CsvRecord, type QuoteFault } from './csv-parser.ts';
 
 export type RecordFields = Pick<CsvRecord, 'line' | 'fields' | 'fault'>;
@@ -113,22 +113,25 @@ export async function* fieldsOf(source: SheetSource, options: SheetOptions): Asy
 /** The records; in a list whose text is `unquoted`, some lines belong to the one above. A line that is left out is part of none. */
 async function* linesJoined(source: SheetSource, options: SheetOptions): AsyncGenerator<CsvRecord> {
   const records = parsed(source, parserOf(options), options);
-  if (options.delimiter !== NO_DELIMITER || options.unquoted === undefined) return yield* records;
+  const isWrapped = options.unquoted !== undefined || options.tags === 'paragraphs';
+  if (options.delimiter !== NO_DELIMITER || !isWrapped) return yield* records;
   const texts = new ListTexts(options.tags);
   let isHeader = options.headerRow !== 0;
   let above: CsvRecord | undefined;
   let text = '';
+  let name: string | undefined;
   for await (const record of records) {
     const [line = ''] = record.fields;
     if (isHeader || record.fault !== undefined) {
       isHeader &&= record.line < (options.headerRow ?? 1);
       yield record;
     } else if (isSkipped(options, record.line)) texts.leaveOut(line, record.line);
-    else if (texts.continues(line, record.line)) text += ` ${line.trim()}`;
-    else {
+    else if (texts.continues(line, record.line)) {
+      text = joinedLine(name === undefined ? text : `${name}:`, line);
+      name = undefined;
+    } else {
       if (above !== undefined) yield { ...above, fields: [text] };
-      const name = texts.nameAlone(line);
-      [above, text] = [record, name === undefined ? line : `${name}:`];
+      [above, text, name] = [record, line, texts.name];
     }
     if (text.length > MAX_RECORD) throw tooLong({ file: source.name, line: above?.line ?? record.line });
   }
@@ -138,7 +141,7 @@ async function* linesJoined(source: SheetSource, options: SheetOptions): AsyncGe
 /** A Markdown table pads its cells. */
 function cellReader({ delimiter, tags }: SheetOptions): (text: string) => string {
   if (delimiter === '|') return (text) => text.trim();
-  return delimiter === NO_DELIMITER && tags !== undefined && tags !== 'send' ? withoutBullet : (text) => text;
+  return delimiter === NO_DELIMITER && tags === 'strip' ? withoutBullet : (text) => text;
 }
 
 /** Whether the lines of a list are a text and the name of its speaker. */

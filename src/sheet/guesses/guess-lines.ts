@@ -4,7 +4,7 @@ import { bulletIn, withoutBullet } from '../csv/bullets.ts';
 import { ListTexts } from '../csv/list-texts.ts';
 import { isSkipped, rangesOf, type SheetOptions, type SheetSource } from '../sheet-source.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
-import { spokenLine } from '../text/speakers.ts';
+import { aloneName, spokenLine } from '../text/speakers.ts';
 import {
   type Alternative,
   type GuessOptions,
@@ -14,18 +14,23 @@ import {
   toConfirm,
   type GuessPart,
 } from './guess.ts';
+import { list } from '../../errors/error.ts';
+import { CapitalLines } from './capital-lines.ts';
 import { NamedLines } from './named-lines.ts';
 import { NumberedHeads } from './numbered-heads.ts';
 import { SpeakerNames } from './speaker-names.ts';
 import { StageDirections } from './stage-directions.ts';
+import { WrappedLines } from './wrapped-lines.ts';
 
 const MAX_LINE = 1000;
 const LEAST_NAMES = 2;
 
+type ListTags = 'voices' | 'strip' | 'paragraphs' | undefined;
+
 class ListLines {
   texts = 0;
   bullets = 0;
-  readonly tags: 'voices' | 'strip' | undefined;
+  readonly tags: ListTags;
   readonly signs = new Set<string>();
   readonly bare = new NamedLines();
   readonly names = new SpeakerNames();
@@ -37,10 +42,12 @@ class ListLines {
   namesAlone = 0;
   alone = 0;
   readonly #texts: ListTexts;
+  readonly #isName: (line: number) => boolean;
   #isNameAbove = false;
 
-  constructor(tags: 'voices' | 'strip' | undefined) {
-    this.tags = tags;
+  /** `isName`: whether a line in capitals is the name of the speaker of the text below. */
+  constructor(tags: ListTags, isName: (line: number) => boolean = () => false) {
+    [this.tags, this.#isName] = [tags, isName];
     this.#texts = new ListTexts(tags);
     this.directions = new StageDirections(tags === 'voices');
   }
@@ -63,7 +70,8 @@ class ListLines {
       this.bullets += 1;
       if (this.signs.size < 2) this.signs.add(JSON.stringify(bullet));
     }
-    const alone = this.#texts.nameAlone(line);
+    const isAlone = aloneName(withoutBullet(line)) !== undefined || this.#isName(number);
+    const alone = isAlone ? this.#texts.name : undefined;
     const name = alone ?? spokenLine(withoutBullet(line))?.voice;
     this.#isNameAbove = alone !== undefined;
     if (this.#isNameAbove) this.namesAlone += 1;
@@ -84,22 +92,33 @@ export async function lineGuesses(
   isSpoken: boolean,
 ): Promise<GuessPart> {
   if (options.delimiter !== 'none') return NOTHING;
-  const [spoken, marked, indented] = [
-    new ListLines('voices'),
+  const [heads, capitals, wrapped] = [new NumberedHeads(), new CapitalLines(), new WrappedLines()];
+  for await (const [number, line] of filledLines(source, options)) {
+    heads.take(line, number);
+    capitals.take(line, number);
+    wrapped.take(line, number);
+  }
+  const { names, headings } = capitals;
+  const [spoken, marked, indented, paragraphs] = [
+    new ListLines('voices', (line) => names.has(line)),
     new ListLines('strip'),
     new ListLines(undefined),
+    new ListLines('paragraphs'),
   ];
-  const heads = new NumberedHeads();
-  for await (const [number, line] of filledLines(source, options)) heads.take(line, number);
   const isHead = new Set(heads.lines.filter((head) => heads.isHead(head)).map(({ number }) => number));
-  const readings = isSpoken ? [spoken, marked, indented] : [marked, indented];
+  const readings = isSpoken ? [spoken, marked, indented, paragraphs] : [marked, indented, paragraphs];
   for await (const [number, line] of filledLines(source, options))
-    for (const reading of readings) reading.take(line, number, isHead.has(number));
-  const lines = readingOf(spoken, marked, indented, options, isSpoken);
+    for (const reading of readings)
+      reading.take(line, number, isHead.has(number) || (reading === spoken && headings.has(number)));
+  const marks = readingOf(spoken, marked, indented, options, isSpoken, wrapped.areParagraphs);
+  const arePlain = marks === indented && !indented.further.count && !spoken.names.areSpeakers(LEAST_NAMES);
+  const areParagraphs =
+    options.tags === undefined ? arePlain && wrapped.areParagraphs : options.tags === 'paragraphs';
+  const lines = areParagraphs ? paragraphs : marks;
   const parts = [
-    furtherGuess(lines, options, indented.further.count > 0),
+    furtherGuess(lines, options, indented.further.count > 0, wrapped),
     directionGuess(lines, heads, options),
-    startGuess(lines, options, isSpoken),
+    ...(areParagraphs ? [] : [startGuess(lines, options, isSpoken)]),
   ];
   return {
     options: Object.assign({}, ...parts.map((part) => part.options)) as SheetOptions,
@@ -123,19 +142,20 @@ function readingOf(
   indented: ListLines,
   { tags, unquoted }: SheetOptions,
   isSpoken: boolean,
+  areWrapped: boolean,
 ): ListLines {
   if (tags === 'strip') return marked;
   if (tags !== undefined)
     return tags === 'voices' && (unquoted !== undefined || indented.further.count > 0) ? spoken : indented;
   const isBelowNames = spoken.alone > 0 && spoken.alone * 2 >= spoken.namesAlone;
-  if (isSpoken && spoken.names.areSpeakers(LEAST_NAMES) && (isBelowNames || indented.further.count > 0))
-    return spoken;
+  const isFurther = isBelowNames || areWrapped || indented.further.count > 0;
+  if (isSpoken && spoken.names.areSpeakers(LEAST_NAMES) && isFurther) return spoken;
   return marked.areBullets && !(isSpoken && marked.names.areSpeakers(LEAST_NAMES)) ? marked : indented;
 }
 
 /** A user who leaves out lines by their numbers has looked at them. */
 function directionGuess(
-  { directions }: ListLines,
+  { directions, tags: marks }: ListLines,
   { several }: NumberedHeads,
   { skipRows }: SheetOptions,
 ): GuessPart {
@@ -144,7 +164,9 @@ function directionGuess(
   const without = { skipRows: rangesOf(directions.lines.numbers) };
   const sendingAll = or('to send all lines', { skipRows: [] });
   const below =
-    several === 0 ? '' : `; several lines stand below ${several} of them, and each is a text of its own`;
+    several === 0 || marks === 'paragraphs'
+      ? ''
+      : `; several lines stand below ${several} of them, and each is a text of its own`;
   const text = `${directions.textIf(true)}${below}`;
   return { options: without, guesses: [toConfirm('rows', text, without, sendingAll)] };
 }
@@ -154,19 +176,20 @@ function furtherGuess(
   { further, tags: marks }: ListLines,
   { columns, unquoted, tags }: SheetOptions,
   areIndented: boolean,
+  { divided }: WrappedLines,
 ): GuessPart {
   const [column] = columns ?? [];
   const isStated = unquoted !== undefined || tags === 'send' || (tags !== undefined && !areIndented);
-  if (further.count === 0 || column === undefined || isStated) return NOTHING;
-  const text = `${further.text} ${further.count === 1 ? 'continues' : 'continue'} the text above and ${further.count === 1 ? 'is' : 'are'} joined to it`;
+  if (further.count === 0 || column === undefined || isStated || tags === 'paragraphs') return NOTHING;
+  const words = marks === 'paragraphs' ? divided.map((word) => JSON.stringify(word)) : [];
+  const without = words.length === 0 ? '' : `, without the hyphen of ${list(words)}`;
+  const text = `${further.text} ${further.count === 1 ? 'continues' : 'continue'} the text above and ${further.count === 1 ? 'is' : 'are'} joined to it${without}`;
   const separate = [
     ...(marks === 'strip' && !areIndented ? [or('to send them as texts of their own', { tags: marks })] : []),
     or('to send each line as it stands', { tags: 'send' }),
   ];
-  return {
-    options: { unquoted: column },
-    guesses: [toConfirm('rows', text, { unquoted: column }, ...separate)],
-  };
+  const settled = marks === 'paragraphs' ? { tags: marks } : { unquoted: column };
+  return { options: settled, guesses: [toConfirm('rows', text, settled, ...separate)] };
 }
 
 function startGuess(lines: ListLines, options: SheetOptions, isSpoken: boolean): GuessPart {

@@ -25,8 +25,7 @@ export type GuessOptions = Partial<SheetOptions>;
 /** `text`: `to send it`. Answers of one text are choices. */
 export type Alternative = { readonly text: string; readonly options: GuessOptions };
 
-/** Options in which every guess is explicit, and the guesses. */
-/** `areOddRowsRefused`: the layout refuses the rows that a question concerns alone. */
+/** Options in which every guess is explicit, and the guesses. `areOddRowsRefused`: the layout refuses the rows that a question concerns alone. */
 export type Settled = {
   readonly options: SheetOptions;
   readonly guesses: readonly Guess[];

@@ -8,8 +8,9 @@ const DIRECTION =
 
 const MAX_WORDS = 8;
 
-/** A line between texts, as in `* * *`, `---` and `###`. */
-const RULE = /^(?:[-=*_~#•·–—⁂]\s*){3,}$|^⁂$/u;
+/** A line between texts, as in `* * *`, `---` and `###`, and the number of a page: `– 12 –`, `Page 12 of 40`. */
+const RULE =
+  /^(?:[-=*_~#•·–—⁂]\s*){3,}$|^⁂$|^[-–—]\s*\d{1,4}\s*[-–—]$|^\p{Lu}\p{L}*\.? \d{1,4} \p{L}{2,3} \d{1,4}$/u;
 
 const isDirection = (text: string): boolean => DIRECTION.test(text) && text.split(/\s+/).length <= MAX_WORDS;
 

@@ -35,6 +35,12 @@ export const labelledName = (line: string): string | undefined => LABELLED.exec(
 export const aloneName = (line: string): string | undefined =>
   isNameAlone(line) ? SPEAKER.exec(line)?.[1] : labelledName(line);
 
+/** The name in a line of a screenplay that has nothing else: `ANNA`, also for `ANNA (CONT'D)`. */
+export const nameInCapitals = (line: string): string | undefined => {
+  const name = line.trim().replace(/\s*\(\P{Ll}{1,40}\)$/u, '');
+  return isInCapitals(name) && isNameAlone(`${name}:`) ? name : undefined;
+};
+
 /** Whether a name is written in capitals, as scripts have it. */
 export const isInCapitals = (name: string): boolean => /\p{Lu}{2}/u.test(name) && !/\p{Ll}/u.test(name);
 

@@ -101,6 +101,37 @@ describe('a name alone in a line of a script', () => {
   });
 });
 
+describe('a name in capitals alone above a text', () => {
+  const ROWS = ['{"text":"You are late, Paul.","voice":"ANNA"}', '{"text":"It was closed.","voice":"PAUL"}'];
+  const list = { delimiter: 'none', headerRow: 0, columns: ['text'], tags: 'voices' } as const;
+
+  it.each([
+    ['ANNA\nYou are late,\nPaul.\n\nPAUL\nIt was closed.\n', []],
+    ["     ANNA\n  (sighs)\n  You are late, Paul.\n\n     PAUL (CONT'D)\n  It was closed.\n", [2]],
+    [
+      'INT. HOUSE - NIGHT\n\nANNA\nYou are late, Paul.\n\nCUT TO:\n\nPAUL\nIt was closed.\n\n2.\n',
+      [1, 6, 11],
+    ],
+    ['THE LETTER\n\n  ANNA\nYou are late, Paul.\n\n  PAUL\nIt was closed.\n', [1]],
+  ])('is that of its speaker, which is asked: %j', async (text, left) => {
+    const { rows, guesses } = await script('a.txt', text);
+    expect(rows).toEqual(ROWS);
+    expect(questions(guesses).join()).toContain('becomes the column "voice": ANNA, PAUL; to send them with');
+    const skipRows = left.map((line) => ({ from: line, to: line }));
+    const pasted = await script('a.txt', text, { ...list, unquoted: 'text', skipRows });
+    expect(pasted).toEqual({ rows, guesses: pasted.guesses.filter((guess) => !guess.startsWith('?')) });
+  });
+
+  it('is none in a list, where words follow it in the next paragraph, and for a picture', async () => {
+    const texts = ['HELP', 'NASA', 'A fox.', 'UFO'];
+    const { rows, guesses } = await script('a.txt', 'HELP\nNASA\n\nA fox.\n\nUFO\n');
+    expect(rows).toEqual(texts.map((text) => JSON.stringify({ text })));
+    expect(questions(guesses)).toEqual([]);
+    const drawn = await read('a.txt', 'ANNA\na fox\n\nPAUL\nan owl\n');
+    expect(drawn.rows[0]).toBe('{"prompt":"ANNA"}');
+  });
+});
+
 describe('words before a colon', () => {
   it('that end like a clause are sent, which is asked', async () => {
     const text = 'He asked: where?\nShe said: here.\nHe asked: where is here?\nIt was dark.\n';
