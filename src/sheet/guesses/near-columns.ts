@@ -12,6 +12,7 @@ import { areIds } from './cell-forms.ts';
 import { areGrouped } from './grouped-cells.ts';
 import { dropped, type Guess, mapped, or, plainName, toConfirm } from './guess.ts';
 import {
+  areOneSetting,
   beginsLike,
   containsWords,
   isSetting,
@@ -26,6 +27,7 @@ import {
 } from './input-names.ts';
 import { keysIn } from './likely-columns.ts';
 import { asksState } from './state-words.ts';
+import { isClause, isNameAlone } from '../text/speakers.ts';
 import { countIn } from '../number-signs.ts';
 import { fits, isAddress, isFile, isMedia, isOfKind, textLength } from './sample.ts';
 
@@ -63,6 +65,9 @@ export function nearColumns({
     const prompt = [...fed].find(([{ name }]) => name === 'prompt')?.[1];
     if (prompt !== undefined && isStyle(column) && !areIds(values))
       return [style(column, prompt, cellsOf(column))];
+    const voice = unfed.find(({ name, isIdle }) => areOneSetting(name, 'voice') && isIdle !== true);
+    if (voice !== undefined && isMade && !asksState(column) && fits(values, voice) && areNames(values))
+      return [question(column, [voice], columns)];
     return isMade && options.repeat === undefined && !isTellingSetting(column) && areCounts(values)
       ? [counted(column)]
       : [];
@@ -81,6 +86,14 @@ function isMadeFor(
   const isNamed = [...fed.keys()].some((type) => isText(type) && !Object.hasOwn(options.map, type.name));
   return isNamed && unused.length <= MAX_UNUSED;
 }
+
+/** Few names, with capitals, that come again as those of speakers do. A language is written so too, and only its owner knows. */
+const areNames = (values: readonly string[]): boolean =>
+  new Set(values).size < values.length &&
+  new Set(values).size <= MAX_VOICES &&
+  values.every((text) => isNameAlone(`${text}:`) && !isClause(text));
+
+const MAX_VOICES = 12;
 
 const isText = (type: InputType): boolean =>
   kindOf(type.type) === 'string' && type.options === undefined && !isMedia(type);

@@ -72,3 +72,35 @@ describe('a name in front of a text', () => {
     expect(questionsIn(guesses)).toEqual([]);
   });
 });
+
+describe('a column of speakers that is called otherwise', () => {
+  const LINES = [
+    ['Anna', 'Good morning.'],
+    ['Paul', 'Hello.'],
+    ['Anna', 'How are you?'],
+  ];
+  const tableOf = (name: string, cells = LINES.map(([who]) => who)) =>
+    `${name},Text\n${LINES.map(([, text], at) => `${cells[at]},${text}\n`).join('')}`;
+
+  it.each(['Who', 'Wer', 'Rolle', 'Part'])('is asked about, and sent if so chosen: %s', async (name) => {
+    const { guesses } = await read('a.csv', tableOf(name), {}, SPEECH);
+    expect(questionsIn(guesses)).toEqual([
+      `? column "${name}" is not sent, and voice has no column; to send it: --map voice=${name} (--drop ${name})`,
+    ]);
+    const { rows } = await read('a.csv', tableOf(name), { map: { voice: name } }, SPEECH);
+    expect(rows[2]).toBe('{"text":"How are you?","voice":"Anna"}');
+  });
+
+  it('is one whose cells are short names that come again', async () => {
+    for (const cells of [
+      ['Anna', 'Paul', 'Eva'],
+      ['calm', 'sad', 'calm'],
+      ['1', '2', '1'],
+      ['Monday', 'Tuesday', 'Monday'],
+      ['2026-01-02', '2026-01-03', '2026-01-02'],
+    ])
+      expect((await read('a.csv', tableOf('Part', cells), {}, SPEECH)).guesses.join()).not.toContain('voice');
+    const mapped = await read('a.csv', tableOf('Who'), { set: { voice: 'amy' } }, SPEECH);
+    expect(questionsIn(mapped.guesses)).toEqual([]);
+  });
+});
