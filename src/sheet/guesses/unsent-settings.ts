@@ -50,6 +50,10 @@ function hasSettings(text: string): boolean {
 
 const isSettingOrSize = (name = ''): boolean => isSetting(name) || /^\s*size\s*$/i.test(name);
 
+/** Marks of a chat, and a direction inside a text that is spoken: `(sighs) No.`, `No. [music]`. One with a sentence is a text. */
+const MARKED = /\*\*[^*]+\*\*|~~[^~]+~~|^[✓✔✅☑✗✘❌☐]/u;
+const DIRECTION = /(?:^|[.!?…]["”’]?\s+)\([^().!?]{2,40}\)(?=\s)|(?!^\[[^\][]*\]$)\[[^\][]{1,40}\]/u;
+
 type SentFacts = {
   readonly free: readonly string[];
   readonly data: readonly string[];
@@ -77,11 +81,14 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
     const lora = values.flatMap((text) => LORA.exec(text)?.[0] ?? []).slice(0, 1);
     const wildcards = values.flatMap((text) => WILDCARD.exec(text)?.[0] ?? []).slice(0, 1);
     const midjourney = values.flatMap((text) => midjourneyPart(text) ?? []).slice(0, 1);
+    const isSaid = isSpoken(inputTypes.map((type) => type.name));
+    const marks = [MARKED, ...(isSaid ? [DIRECTION] : [])].flatMap((mark) =>
+      values.flatMap((text) => mark.exec(text)?.[0].replace(/^[.!?…]["”’]?\s+/u, '') ?? []).slice(0, 1),
+    );
     const names = new SpeakerNames();
-    for (const text of isSpoken(inputTypes.map((type) => type.name)) ? values : [])
-      names.take(spokenLine(text)?.voice);
+    for (const text of isSaid ? values : []) names.take(spokenLine(text)?.voice);
     const unfinished = values.flatMap((text) => openText(text) ?? []).slice(0, MAX_OPEN);
-    const asText = [...own, ...lora, ...wildcards, ...midjourney, ...unfinished];
+    const asText = [...own, ...lora, ...wildcards, ...midjourney, ...unfinished, ...marks];
     // A user who maps the column has seen its cells.
     const guess = options.map[name] === undefined ? toConfirm : said;
     return [

@@ -39,6 +39,7 @@ describe('bullets of a list', () => {
     ['1. a red fox\n2. an owl\n3. a cat\n', '"1. " and "2. "'],
     ['1) a red fox\n2) an owl\n3) a cat\n', '"1) " and "2) "'],
     ['Prompt 1: a red fox\nPrompt 2: an owl\nPrompt 3: a cat\n', '"Prompt 1: " and "Prompt 2: "'],
+    ['- [x] a red fox\n- [ ] an owl\n- [ ] a cat\n', '"- [x] " and "- [ ] "'],
     ['  * a red fox\n  * an owl\n  * a cat\n', '"* "'],
   ])('are asked about and left out: %j', async (text, signs) => {
     const { rows, guesses } = await read('list.txt', text);
@@ -193,6 +194,25 @@ describe('an indented line of a list', () => {
       skipRows: [{ from: 2, to: 2 }],
     });
     expect(promptsIn(without)).toEqual(['A fox', 'An owl']);
+  });
+});
+
+describe('marks of a chat in the lines of a list', () => {
+  it.each([
+    ['**a fox at night**\na crow\n', '**a fox at night**'],
+    ['a fox\n~~a crow~~\na cat\n', '~~a crow~~'],
+    ['a fox\n✓ a crow\na cat\n', '✓'],
+  ])('are asked about and sent: %j', async (text, mark) => {
+    const { rows, guesses } = await read('list.txt', text);
+    expect(rows).toEqual(
+      text
+        .trim()
+        .split('\n')
+        .map((prompt) => JSON.stringify({ prompt })),
+    );
+    expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([
+      `? cells of "prompt" have ${mark}, which is sent as text (--map prompt=prompt)`,
+    ]);
   });
 });
 

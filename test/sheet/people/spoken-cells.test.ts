@@ -46,6 +46,26 @@ describe('a cell that is no text', () => {
   });
 });
 
+describe('a direction inside a text', () => {
+  it.each([
+    ['(sighs) The wheel is still.', '(sighs)'],
+    ['Yes. (coughs) Alone.', '(coughs)'],
+    ['You talk? [music: flute]', '[music: flute]'],
+  ])('is asked about where texts are spoken: %s', async (text, mark) => {
+    const { rows, guesses } = await read('a.csv', `id,text\n1,${text}\n2,Good night.\n`, {}, SPEECH);
+    expect(rows[0]).toBe(`1 ${JSON.stringify({ text })}`);
+    expect(questionsIn(guesses)).toEqual([
+      `? cells of "text" have ${mark}, which is sent as text (--map text=text)`,
+    ]);
+  });
+
+  it('is none among other words, as a sentence, and for a picture', async () => {
+    const said = 'id,text\n1,The UN (United Nations) met.\n2,(It rained.) He left.\n';
+    expect(questionsIn((await read('a.csv', said, {}, SPEECH)).guesses)).toEqual([]);
+    expect(questionsIn((await read('a.csv', 'prompt,seed\n(old) a fox [night],1\n')).guesses)).toEqual([]);
+  });
+});
+
 describe('a name in front of a text', () => {
   it('is asked about where texts are spoken', async () => {
     const { rows, guesses } = await read(
