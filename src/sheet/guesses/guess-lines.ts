@@ -106,7 +106,13 @@ export async function lineGuesses(
     new ListLines('paragraphs'),
   ];
   const isHead = new Set(heads.lines.filter((head) => heads.isHead(head)).map(({ number }) => number));
-  const readings = isSpoken ? [spoken, marked, indented, paragraphs] : [marked, indented, paragraphs];
+  const mayBeParagraphs = wrapped.areParagraphs || options.tags === 'paragraphs';
+  const readings = [
+    ...(isSpoken ? [spoken] : []),
+    marked,
+    indented,
+    ...(mayBeParagraphs ? [paragraphs] : []),
+  ];
   for await (const [number, line] of filledLines(source, options))
     for (const reading of readings)
       reading.take(line, number, isHead.has(number) || (reading === spoken && headings.has(number)));
