@@ -20,7 +20,6 @@ import { errorMessage, problem, type RunsheetError } from '../errors/error.ts';
 import { canonical } from './canonical-json.ts';
 import { exactText, parseExactly } from './exact-json.ts';
 import { readPlainFile } from './plain-file.ts';
-import { takeStateFolder } from './state-folder.ts';
 import type { Environment } from './user-folders.ts';
 
 const namedProgramSchema = z.strictObject({
@@ -241,7 +240,6 @@ export const ownTasksIn = (home: string): string => join(home, 'own-tasks');
 /** Writes the program to the state folder and returns its id. */
 export function keepProgram(programs: string, program: NamedProgram): string {
   const id = programId(program);
-  takeStateFolder(dirname(programs));
   mkdirSync(programs, { recursive: true, mode: 0o700 });
   const part = `${fileOf(programs, id)}.${process.pid}.part`;
   writeFileSync(part, exactText(program), { mode: 0o600, flush: true });

@@ -21,6 +21,7 @@ import { LOCAL, localService } from '../service-client/local-address.ts';
 import type { Config } from '../host/config.ts';
 import { keepLine } from '../host/kept-lines.ts';
 import { inputsSchemaIn, keepProgram, nameProgram, ownTasksIn, programsIn } from '../host/named-program.ts';
+import { takeStateFolder } from '../host/state-folder.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Servers } from './servers.ts';
 
@@ -159,6 +160,7 @@ export async function withNamedPrograms(
 ): Promise<object> {
   const request = withVendors(more, models, environment);
   if (programs.length === 0) return request;
+  takeStateFolder(home);
   const seats = (gpus ?? (await gpusHere())).map(seatAt);
   const named = programs.map(({ secrets = [], folder = process.cwd(), ...program }) => ({
     id: keepProgram(programsIn(home), nameProgram({ ...program, folder, secrets }, environment)),

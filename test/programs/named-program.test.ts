@@ -5,8 +5,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { editIn, keepProgram, keptProgram, nameProgram, programsIn } from '../../src/host/named-program.ts';
+import { editIn, keepProgram, keptProgram, nameProgram } from '../../src/host/named-program.ts';
 import { refuseUnknown, setNotes } from '../../src/host/state-folder.ts';
+import { withNamedPrograms } from '../../src/library/own-gpus.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 const ENVIRONMENT = { PATH: process.env['PATH'] };
@@ -159,10 +160,14 @@ it('a command that nobody finds, an empty one and a wrong schema are refused wit
     expect(() => named(command, folder)).toThrow(what);
 });
 
-it('is kept in a state folder that counts as made here', () => {
+it('is kept in a state folder that counts as made here', async () => {
   const home = join(freshFolder(), '.runsheet');
   setNotes(home, freshFolder());
   onTestFinished(() => setNotes(home, undefined));
-  keepProgram(programsIn(home), named('true', freshFolder()));
+  const programs = [{ command: 'true', folder: freshFolder() }];
+  await withNamedPrograms(
+    { servers: [], workflows: [], programs, gpus: ['0'] },
+    { home, environment: ENVIRONMENT },
+  );
   expect(() => refuseUnknown(home)).not.toThrow();
 });
