@@ -135,7 +135,8 @@ async function faultOf({ name, bytes, rows, meant }: Mutated): Promise<string | 
         Number(text ?? number),
       );
       const [first, ...moreMarks] = new Set(marks);
-      const isAsked = questions.some(({ options: stated }) => stated.quote !== undefined);
+      // A stray quote may also look like a mark that repeats the cell above.
+      const isAsked = questions.some(({ options: { quote, fillDown } }) => (quote ?? fillDown) !== undefined);
       if (moreMarks.length > 0 && !isAsked)
         return `a row has cells of the rows ${[first, ...moreMarks].join(', ')}`;
       seen.push(...new Set(marks));
