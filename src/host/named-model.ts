@@ -5,7 +5,8 @@ import { isWebAddress, withScheme } from './web-address.ts';
 import { list, nearest, problem } from '../errors/error.ts';
 import { isModelHost, MODEL_HOSTS, type ModelHost } from '../options/server-kind.ts';
 
-type StatedPrice = { readonly per: 'run' | 'second'; readonly usd: number };
+/** The price of a run, or of a second of it, in US dollars. */
+export type StatedPrice = { readonly per: 'run' | 'second'; readonly usd: number };
 
 export type NamedModel = {
   readonly vendor: ModelHost;

@@ -21,6 +21,7 @@ import { LOCAL, localService } from '../service-client/local-address.ts';
 import type { Config } from '../host/config.ts';
 import { keepLine } from '../host/kept-lines.ts';
 import { inputsSchemaIn, keepProgram, nameProgram, ownTasksIn, programsIn } from '../host/named-program.ts';
+import type { StatedPrice } from '../host/named-model.ts';
 import { takeStateFolder } from '../host/state-folder.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Servers } from './servers.ts';
@@ -76,7 +77,7 @@ type GivenModel = {
   /** When a run times out (default: an hour). */
   readonly runTimeoutSeconds?: number;
   /** The price of a run, or of a second of it, if it does not tell itself (default: as stated before). */
-  readonly price?: { readonly per: 'run' | 'second'; readonly usd: number };
+  readonly price?: StatedPrice;
 };
 
 type GivenProgram = {

@@ -1,4 +1,5 @@
-// The kinds of servers that run tasks: a ComfyUI, a Comfy API, a GPU of this machine for programs, a Cog container, and vendors of hosted models.
+// The kinds of servers that run tasks: a ComfyUI, a Comfy API, a GPU of this machine for programs, a Cog container, and vendors
+// of hosted models.
 
 export const VENDORS = ['replicate', 'router', 'runpod', 'fal'] as const;
 export type Vendor = (typeof VENDORS)[number];

@@ -5,7 +5,7 @@ import { columnsIn, templateIn, templateText, namesInTemplates } from './templat
 import { correctionOf, hintAmong, list, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import type { SheetOptions } from './sheet-source.ts';
-import { withSigns } from './text/entities.ts';
+import { cellsWithSigns, withSigns } from './text/entities.ts';
 import { ownColumns } from './result-columns.ts';
 import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
@@ -69,8 +69,8 @@ export function mapColumns(
             .map(({ input, type }) => type?.fields?.[0] ?? input),
     /** Undefined if unknown. */
     decimalComma: options.decimalComma,
-    /** The text of a cell of the table, with signs for its entities if the options say so. */
-    asText: isTagless(options) ? withSigns : (text: string): string => text,
+    /** Reads entities in the text of a cell, and in those of a row, as signs if the options say so. */
+    ...(isTagless(options) ? WITH_SIGNS : AS_WRITTEN),
     /** Words that mean that a cell is empty. */
     nothings: new Set(options.null ?? []),
     /** Errors of the header for this deployment (E203, E204). */
@@ -78,6 +78,14 @@ export function mapColumns(
     ...roles,
   };
 }
+
+type CellTexts = {
+  readonly asText: (text: string) => string;
+  readonly asCells: (cells: readonly unknown[]) => readonly unknown[];
+};
+const WITH_SIGNS: CellTexts = { asText: withSigns, asCells: cellsWithSigns };
+const AS_WRITTEN: CellTexts = { asText: (text) => text, asCells: (cells) => cells };
+
 /** Subtitles and lists are read without their tags. */
 const isTagless = ({ tags, format, delimiter }: SheetOptions): boolean =>
   tags === 'strip' && format !== 'subtitles' && delimiter !== 'none';

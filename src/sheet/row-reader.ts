@@ -197,7 +197,7 @@ const splitting = (column: string) => ({
 
 /** Fills the template with the cells of this row; undefined if nothing remains. */
 function filledOf(look: Look, feed: Feed, template: Template): string | undefined {
-  const cells = look.record.cells.map((cell) => (typeof cell === 'string' ? look.plan.asText(cell) : cell));
+  const cells = look.plan.asCells(look.record.cells);
   const text = filledTemplate({ ...look.record, cells }, template, look.plan.nothings);
   const columns = columnsIn(template);
   for (const column of columns) {

@@ -1,5 +1,5 @@
-// Divides a cell between the two inputs that a column is mapped to: 1920x1080 and 16:9 are a width and a height, and "DPM++ 2M Karras" is a
-// sampler and a scheduler.
+// Divides a cell between the two inputs that a column is mapped to: 1920x1080 and 16:9 are a width and a height, and
+// "DPM++ 2M Karras" is a sampler and a scheduler.
 
 import type { InputType } from '../service-client/contract/deployment.ts';
 import { setsSetting } from './guesses/input-names.ts';

@@ -80,7 +80,7 @@ export class CsvParser {
     needless: 0,
     whole: '',
   };
-  readonly #writing: CsvDialect;
+  readonly #dialect: CsvDialect;
   #text = '';
   #at = 0;
   /** Pieces not yet joined to the text, and the length at which the record is parsed again from its beginning. */
@@ -96,12 +96,12 @@ export class CsvParser {
   #quote = -1;
   #delimiter = -1;
 
-  constructor(writing: CsvDialect) {
-    this.#writing = writing;
+  constructor(dialect: CsvDialect) {
+    this.#dialect = dialect;
   }
 
   get delimiter(): string | undefined {
-    return this.#writing.delimiter;
+    return this.#dialect.delimiter;
   }
 
   /** The records that this piece completes. Throws {@link QuoteError} for one that is too long. */
@@ -145,7 +145,7 @@ export class CsvParser {
   }
 
   #isComment(): boolean {
-    const { comment } = this.#writing;
+    const { comment } = this.#dialect;
     return comment !== undefined && this.#text.startsWith(comment, this.#at);
   }
 
@@ -156,7 +156,7 @@ export class CsvParser {
 
   /** undefined: a blank line. */
   #record(): CsvRecord | undefined | typeof INCOMPLETE {
-    const { delimiter, quoting } = this.#writing;
+    const { delimiter, quoting } = this.#dialect;
     const end = this.#lineEnd(this.#at);
     if (end === undefined && (quoting === 'none' || this.#nextQuote(this.#at) === this.#text.length))
       return INCOMPLETE;
@@ -193,7 +193,7 @@ export class CsvParser {
       if (isEnclosed && field.isBare && !NUMBER.test(field.text)) isEnclosed = false;
       at = field.end;
       if (!this.#isDelimiter(at)) break;
-      at += (this.#writing.delimiter as string).length;
+      at += (this.#dialect.delimiter as string).length;
     }
     const [raw, line] = [this.#text.slice(this.#at, at), this.#line];
     if (raw.length > MAX_RECORD) throw tooLong(line);
@@ -251,21 +251,21 @@ export class CsvParser {
   }
 
   #countEnclosed(text: string): void {
-    const { delimiter } = this.#writing;
+    const { delimiter } = this.#dialect;
     const isNeeded = /["\n]/.test(text) || (delimiter !== undefined && text.includes(delimiter));
     this.letters[isNeeded ? 'needed' : 'needless'] += 1;
     if (!isNeeded && this.letters.whole === '') this.letters.whole = text;
   }
 
   #isEscaped(quote: number, from: number): boolean {
-    if (this.#writing.quoting !== 'backslash') return false;
+    if (this.#dialect.quoting !== 'backslash') return false;
     let at = quote;
     while (at > from && this.#text[at - 1] === '\\') at -= 1;
     return (quote - at) % 2 === 1;
   }
 
   #unescaped(text: string): string {
-    return this.#writing.quoting === 'backslash' ? text.replaceAll(/\\(["\\])/g, '$1') : text;
+    return this.#dialect.quoting === 'backslash' ? text.replaceAll(/\\(["\\])/g, '$1') : text;
   }
 
   /** Reads a field whose quotes are letters. `from`: its start; `past`: the end of its first part. */
@@ -280,7 +280,7 @@ export class CsvParser {
     const text = this.#text.slice(from, end);
     const quote = text.indexOf('"');
     if (quote < 0) return { text, end, isBare: true };
-    if (this.#writing.quoting !== 'loose')
+    if (this.#dialect.quoting !== 'loose')
       return this.#refuse(kind, from, column, kind === 'inside a field' ? from : past);
     this.letters[kind === 'inside a field' ? 'inside' : 'behind'] += 1;
     if (kind === 'inside a field' && CLOSING.test(text)) this.letters.closing += 1;
@@ -303,7 +303,7 @@ export class CsvParser {
   }
 
   #isDelimiter(at: number): boolean {
-    const { delimiter } = this.#writing;
+    const { delimiter } = this.#dialect;
     return delimiter !== undefined && this.#text.startsWith(delimiter, at);
   }
 
@@ -312,7 +312,7 @@ export class CsvParser {
   }
 
   #fieldEnd(from: number): number | undefined {
-    const { delimiter } = this.#writing;
+    const { delimiter } = this.#dialect;
     if (delimiter !== undefined) this.#delimiter = this.#next(delimiter, this.#delimiter, from);
     const line = this.#lineEnd(from);
     const end = line ?? this.#text.length;

@@ -120,8 +120,8 @@ function isNear(column: string, values: readonly string[], type: InputType, isMa
 function isChoice(text: string, option: string, isMade: boolean): boolean {
   if (!isMade || !/\p{L}{2}/u.test(text)) return text === option;
   const words = wordsOf(text);
-  const whole = new Set([...wordsOf(option), plainName(option)]);
-  return words.length > 0 && words.every((word) => whole.has(word));
+  const optionWords = new Set([...wordsOf(option), plainName(option)]);
+  return words.length > 0 && words.every((word) => optionWords.has(word));
 }
 
 const areSeconds = (values: readonly string[], { name }: InputType): boolean =>

@@ -31,6 +31,7 @@ import { dataUri } from './vendor-answers.ts';
 export const COG = { earlyMs: 100, idleMs: 60_000, askMs: 5_000 };
 
 const MAX_SEATS = 256;
+
 export function openCog(
   url: string,
   { headers }: { readonly headers: Readonly<Record<string, string>> },
