@@ -5,7 +5,7 @@ import { RunsheetError, type Correction, type GivenFlag } from '../errors/error.
 import { read } from '../options/read.ts';
 import { isRepeated, keptIn, OPTIONS, type AnyOption } from '../options/table.ts';
 import { guessesBehind, guessText, printedAnswers, unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
-import { correctionsOf, lackingToo, SheetRefused } from '../sheet/validation-errors.ts';
+import { correctionsOf, lackingToo, SheetRefused } from '../sheet/sheet-refused.ts';
 import type { BatchSpec } from './batch-spec.ts';
 
 type Options = BatchSpec['options'];

@@ -6,7 +6,7 @@ import { shortened, terminalLine, terminalLines } from '../errors/outside-text.t
 import { guessesBehind, guessText, type Guess } from '../sheet/guesses/guess.ts';
 import { count, money, plural } from '../options/number-text.ts';
 import { columnLines } from './column-lines.ts';
-import { SheetRefused } from '../sheet/validation-errors.ts';
+import { SheetRefused } from '../sheet/sheet-refused.ts';
 
 export { count, money, plural } from '../options/number-text.ts';
 

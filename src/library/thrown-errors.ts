@@ -5,7 +5,7 @@ import { parse } from 'csv-parse';
 import type { PauseKind } from '../batch/pausing/pause-kinds.ts';
 import { EXIT, problem, RunsheetError } from '../errors/error.ts';
 import { openStore } from '../store/open-store.ts';
-import { SheetRefused } from '../sheet/validation-errors.ts';
+import { SheetRefused } from '../sheet/sheet-refused.ts';
 
 const restOf = ({ exit, hint, place }: RunsheetError, cause?: unknown) => ({ exit, hint, place, cause });
 

@@ -1,13 +1,13 @@
 // Collects the errors of a sheet. All of them go into a file; ten are shown with their lines, shared among
 // kinds, so that no kind hides another. Memory holds ten errors of each of ten kinds, and counts.
 
-import { type Correction, list, problem, RunsheetError } from '../errors/error.ts';
+import { list, RunsheetError } from '../errors/error.ts';
 import { csvCell, markedLine, shellWord } from '../errors/outside-text.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
-import type { ColumnUse } from './column-use.ts';
 import type { SheetSource, SheetOptions } from './sheet-source.ts';
+import { SheetRefused } from './sheet-refused.ts';
 import { isWorkbook } from './formats.ts';
 import { alsoMet, conditionWord } from './where/condition-word.ts';
 
@@ -24,56 +24,6 @@ const MAX_NAMED = 10;
 const MAX_EXCERPT = 2000;
 /** The first line of every list. */
 export const ERRORS_HEADER = 'code,file,line,column,row,column_name,message,hint\n';
-
-/** E200: the sheet has `total` errors in `rows` rows, and nothing was sent. */
-export class SheetRefused extends RunsheetError {
-  /** The first ten, with their places and lines. */
-  readonly problems: readonly RunsheetError[];
-  readonly total: number;
-  readonly byCode: Readonly<Record<string, number>>;
-  /** Rows that were read. */
-  readonly rows: number;
-  /** The file with all of them, if they are listed. */
-  readonly errorsFile: string | undefined;
-  /** The use of each column, as far as the sheet could be read. */
-  readonly columns: readonly ColumnUse[];
-
-  /** `hint` replaces the usual one. */
-  constructor(
-    report: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'> &
-      Partial<Pick<SheetRefused, 'columns'>>,
-    errorsFile: string | undefined,
-    hint?: string,
-  ) {
-    const isMore = report.total > report.problems.length;
-    const facts = { rows: report.rows, wrong: report.total, errorsFile, isMore };
-    const composed = problem('E200', facts);
-    super('E200', composed.message, { exit: composed.exit, hint: hint ?? composed.hint });
-    this.problems = report.problems;
-    this.total = report.total;
-    this.byCode = report.byCode;
-    this.rows = report.rows;
-    this.errorsFile = errorsFile;
-    this.columns = report.columns ?? [];
-  }
-}
-
-/** The corrections of the command. */
-export const correctionsOf = (error: RunsheetError): readonly Correction[] =>
-  (error instanceof SheetRefused ? error.problems : [error]).flatMap(({ correction }) => correction ?? []);
-
-/** Corrections that the sheet needs next, and the messages they answer. */
-export type Further = { readonly corrections: readonly Correction[]; readonly texts: readonly string[] };
-
-const FURTHER = new WeakMap<object, Further>();
-
-export const furtherOf = (error: RunsheetError): Further =>
-  FURTHER.get(error) ?? { corrections: [], texts: [] };
-
-export function lackingToo(error: RunsheetError, further: Further): RunsheetError {
-  FURTHER.set(error, further);
-  return error;
-}
 
 /** Whether the message names the value that is meant, so that no row has to be left out. */
 const hasRepair = ({ hint = '' }: RunsheetError): boolean => hint.startsWith('did you mean ');

@@ -7,7 +7,8 @@ import type { InputType } from '../../src/service-client/contract/deployment.ts'
 import type { OrderOptions } from '../../src/sheet/sending-order.ts';
 import type { SheetOptions } from '../../src/sheet/sheet-source.ts';
 import { readPage, type SheetRow } from '../../src/sheet/pages.ts';
-import { type ErrorsPlace, SheetRefused } from '../../src/sheet/validation-errors.ts';
+import { SheetRefused } from '../../src/sheet/sheet-refused.ts';
+import type { ErrorsPlace } from '../../src/sheet/validation-errors.ts';
 import { type LaidOut, layOut } from '../../src/sheet/sheet.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';

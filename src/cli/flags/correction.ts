@@ -5,7 +5,7 @@ import { RunsheetError, type Correction, type GivenFlag } from '../../errors/err
 import { shellWord } from '../../errors/outside-text.ts';
 import { isRepeated, OPTIONS, type AnyOption } from '../../options/table.ts';
 import { guessesBehind, restingOn } from '../../sheet/guesses/guess.ts';
-import { correctionsOf, furtherOf, SheetRefused } from '../../sheet/validation-errors.ts';
+import { correctionsOf, furtherOf, SheetRefused } from '../../sheet/sheet-refused.ts';
 
 /** Adds pasteable commands to an error's hint, including the corrected command if the error knows the correction. */
 export function withCommand(error: unknown, args: readonly string[]): unknown {

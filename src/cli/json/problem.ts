@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { EXIT, errorMessage, RunsheetError } from '../../errors/error.ts';
-import { SheetRefused } from '../../sheet/validation-errors.ts';
+import { SheetRefused } from '../../sheet/sheet-refused.ts';
 import { count, shaped, type ShapedFields } from './shape.ts';
 
 const error = {

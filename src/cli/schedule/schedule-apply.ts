@@ -11,7 +11,7 @@ import { checkFiring } from '../../library/schedules.ts';
 import type { ScheduleDefinition } from '../../schedule/definition.ts';
 import { aboutJob, ACCEPT_FILES } from '../../schedule/job-keys.ts';
 import type { Schedules } from '../../temporal/schedules.ts';
-import { SheetRefused } from '../../sheet/validation-errors.ts';
+import { SheetRefused } from '../../sheet/sheet-refused.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { parsedFlags, type Parameters } from '../job/parsed-flags.ts';

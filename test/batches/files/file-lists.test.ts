@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withoutMarks } from '../../../src/service-client/contract/file-inputs.ts';
 import { readPage } from '../../../src/sheet/pages.ts';
-import { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import { layoutOf } from '../../../src/store/batch-file.ts';
 import { contentAt, openScene, picture } from './scene.ts';
 

@@ -1,7 +1,7 @@
 // The hint of a cell that names no file: the path of a file in another folder beside the sheet.
 
 import { expect, it } from 'vitest';
-import type { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import type { SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import { openScene, picture } from './scene.ts';
 
 it.each([

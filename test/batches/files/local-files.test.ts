@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { QuestionsOpen } from '../../../src/batches/questions.ts';
-import { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import { placeIn } from '../../../src/batch/state/lanes.ts';
 import type { Answers } from '../../../src/batches/questions.ts';
 import { proposeRetry } from '../../../src/library/handle/retried-rows.ts';

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { createOnce } from '../../../src/batches/create-once.ts';
 import { openDownloads } from '../../../src/service-client/download.ts';
-import { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import { openScene, picture } from './scene.ts';
 
 it('a worker finds the pictures of a sheet beside it, but only where it reads sheets', async () => {

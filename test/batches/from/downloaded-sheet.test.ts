@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { expect, it } from 'vitest';
-import { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import { addResults } from '../earlier.ts';
 import { openScene, picture } from '../files/scene.ts';
 

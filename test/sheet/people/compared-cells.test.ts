@@ -2,7 +2,7 @@
 // because its cell has a currency or a separator.
 
 import { describe, expect, it } from 'vitest';
-import type { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import type { SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import type { SheetOptions } from '../../../src/sheet/sheet-source.ts';
 import { read } from './reading.ts';
 

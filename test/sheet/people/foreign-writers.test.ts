@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import { FILES } from '../xlsx/workbooks.ts';
 import { readAt } from './reading.ts';
 

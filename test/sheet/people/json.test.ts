@@ -1,6 +1,6 @@
 // JSON as programs write it: lists within documents, columns, rows by name, and requests.
 
-import type { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import type { SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import { describe, expect, it } from 'vitest';
 import { input } from '../laying.ts';
 import { read } from './reading.ts';

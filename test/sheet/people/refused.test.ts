@@ -1,7 +1,7 @@
 // Sheets that are refused although people have them, with what mends them.
 
 import { describe, expect, it } from 'vitest';
-import { correctionsOf, furtherOf, SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { correctionsOf, furtherOf, SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import { input } from '../laying.ts';
 import { read } from './reading.ts';
 

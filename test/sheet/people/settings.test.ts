@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { input } from '../laying.ts';
-import { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import { INPUTS, read } from './reading.ts';
 
 const SIZED = [input('prompt', 'string', { required: true }), input('width', 'int'), input('height', 'int')];

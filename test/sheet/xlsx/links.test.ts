@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import { input } from '../laying.ts';
 import { layBook, textRow, workbook, type Parts } from './workbooks.ts';
 
