@@ -1,8 +1,10 @@
 // Programs that stay, as real processes below a service in this process: those that keep to the rules, and those
 // that do not.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { freshFolder } from '../stage/fresh-folder.ts';
 import { isAlive } from '../stage/processes.ts';
 import { until } from '../stage/stage.ts';
 import { filesOf, NOTE, PICTURE, pidsWith, ProgramService } from './program-service.ts';
@@ -139,6 +141,36 @@ it('a program that answers and then dies has a success, and the next run loads i
   // A run that reaches the pipe of a dying program fails: nobody can know whether it was read.
   await until(() => !scene.lines('process').map(Number).some(isAlive), 'the program is gone');
   expect((await scene.ended()).status).toBe('success');
+  expect([loads(scene), scene.executions]).toEqual([2, 2]);
+});
+
+/** A folder whose `cat` notes `passing` and waits for `go-on` as long as there is the file `hold`. */
+function heldCat(scene: ProgramService): string {
+  const [tools, path] = [freshFolder(), process.env['PATH'] ?? ''];
+  const at = scene.folder;
+  const lines = [
+    '#!/bin/sh',
+    `PATH='${path}'`,
+    `[ -e '${at}/hold' ] && { : >'${at}/passing'; until [ -e '${at}/go-on' ]; do sleep 0.02; done; }`,
+    'exec cat "$@"',
+  ];
+  writeFileSync(join(tools, 'cat'), `${lines.join('\n')}\n`, { mode: 0o755 });
+  return `${tools}:${path}`;
+}
+
+it('a program that exits while a run is passed on to it gets this run again', async () => {
+  const scene = await ProgramService.open();
+  await nameStaying(scene, stayingScript(`${DRAWS} await untilFile('exit'); process.exit(1);`), {
+    environment: { ...process.env, PATH: heldCat(scene) },
+  });
+  expect((await scene.ended()).status).toBe('success');
+  scene.allow('hold');
+  const id = await scene.own.queue({});
+  await until(() => existsSync(scene.path('passing')), 'the run is being passed on');
+  scene.allow('exit');
+  await until(() => !scene.lines('loaded').map(Number).some(isAlive), 'the program is gone');
+  scene.allow('go-on');
+  expect((await scene.own.until(id)).status).toBe('success');
   expect([loads(scene), scene.executions]).toEqual([2, 2]);
 });
 

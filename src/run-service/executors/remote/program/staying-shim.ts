@@ -3,11 +3,14 @@
 //      service ──marks of tries──▶ feeder ──claims the try, passes its line on──▶ program ──answers──▶ file
 //                                    watchman ──the time of the run is up──▶ ends all
 //
-// A feeder whose service has died ends, which ends the input of the program.
+// A feeder whose service has died ends, which ends the input of the program. A feeder whose program has exited finishes
+// what it passes on, before the exit is noted: a try that it has claimed is delivered or `undelivered` by then.
 
 /** Passes on the line of a try that it has claimed. A service that has forbidden the try has claimed it before. */
 const FEEDER = `
-while read -r mark; do
+exited=
+while trap - TERM; [ -z "$exited" ] && read -r mark; do
+  trap "exited=1" TERM
   try=$RUNSHEET_TRIES/$mark line=line.$RUNSHEET_LIMIT_OF
   [ -e "$try/$line" ] || continue
   (set -C; echo $$ >"$try/go") 2>/dev/null || continue
@@ -60,7 +63,9 @@ while :; do
   code=$?
   kill -0 "$program" 2>/dev/null || break
 done
+kill -TERM "$feeder" 2>/dev/null
+wait "$feeder"
 mv ../open "../exit-$code"
-kill -TERM "$watchman" "$feeder" 2>/dev/null
+kill -TERM "$watchman" 2>/dev/null
 wait "$watchman"
 `;
