@@ -18,7 +18,7 @@ export {
   type DeploymentsFile,
 } from './deployments.ts';
 
-export { assertVendorAnswers, serverReport } from './executors/remote/server-report.ts';
+export { assertVendorAnswers, serverReport } from './executors/server-report.ts';
 
 type Usual = 'behaviour' | 'keepFilesMs' | 'log' | 'ownerUploadBytes';
 

@@ -1,9 +1,6 @@
 // Composes the service without its sockets.
 
-import {
-  openWebhookAddresses,
-  type WebhookAddressOptions,
-} from './executors/remote/vendors/webhook-address.ts';
+import { openWebhookAddresses, type WebhookAddressOptions } from './executors/vendors/webhook-address.ts';
 import { join } from 'node:path';
 import { errorMessage } from '../errors/error.ts';
 import type { ShownRun } from '../service-client/contract/shown.ts';
@@ -13,12 +10,12 @@ import { type Database, type DeliveryRow, type RunRow } from './database.ts';
 import { refuseRepeats, type Deployment, type DeploymentSpec } from './deployments.ts';
 import { createFaults, type Faults, type FaultTarget } from './faults.ts';
 import type { Census, Executor, LiveRun, Output, RunChange, ExecutorEvents } from './executors/executor.ts';
-import { TIMING, type Timing } from './executors/remote/server-deps.ts';
+import { TIMING, type Timing } from './executors/queueing/server-deps.ts';
 import { createRuns, eventsFor } from './runs/runs.ts';
 import { recordOf, type Links } from './runs/run-record.ts';
 import { publish, type Caller, createWebhooks, type Reach } from './webhooks/webhooks.ts';
 import { createRehearsal } from './executors/rehearsal/rehearsal.ts';
-import { OwnGpus } from './executors/remote/own-gpus.ts';
+import { OwnGpus } from './executors/own-gpus.ts';
 import { dealt } from './owner-turns.ts';
 import { openStorage, type Storage } from './storage.ts';
 import type { Uploads } from './uploads.ts';

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../src/run-service/database.ts';
-import { isSameAddress } from '../../src/run-service/executors/remote/same-server.ts';
+import { isSameAddress } from '../../src/run-service/executors/same-server.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { isRunning, openStandIn, OwnService, portrait } from './own-service.ts';
 import { openTunnel } from './tunnel.ts';

@@ -3,12 +3,12 @@
 import { onTestFinished } from 'vitest';
 import type { LiveRow } from '../../src/run-service/database.ts';
 import type { ExecutorEvents, LiveRun } from '../../src/run-service/executors/executor.ts';
-import { Unreachable, type Backend, type Guarantee } from '../../src/run-service/executors/remote/backend.ts';
-import { openHttp } from '../../src/run-service/executors/remote/http.ts';
-import { KeptFiles } from '../../src/run-service/executors/remote/kept-files.ts';
-import { Remote } from '../../src/run-service/executors/remote/remote.ts';
-import { TIMING, type Timing } from '../../src/run-service/executors/remote/server-deps.ts';
-import { workflowOf } from '../../src/run-service/executors/remote/workflow.ts';
+import { Unreachable, type Backend, type Guarantee } from '../../src/run-service/executors/backend.ts';
+import { openHttp } from '../../src/run-service/executors/http.ts';
+import { KeptFiles } from '../../src/run-service/executors/queueing/kept-files.ts';
+import { RealExecutor } from '../../src/run-service/executors/queueing/real-executor.ts';
+import { TIMING, type Timing } from '../../src/run-service/executors/queueing/server-deps.ts';
+import { workflowOf } from '../../src/run-service/executors/workflow/workflow.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { serveForTest } from '../stage/serve.ts';
 
@@ -85,8 +85,8 @@ export function openRemote(open: () => Backend, timing: Partial<Timing> = {}) {
       });
     },
   };
-  const start = (): Remote => {
-    const remote = new Remote({
+  const start = (): RealExecutor => {
+    const remote = new RealExecutor({
       now: Date.now,
       commit: (work) => work(),
       commitSoon: (work) => work(),

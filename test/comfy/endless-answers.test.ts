@@ -3,9 +3,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Backend, SocketEvent } from '../../src/run-service/executors/remote/backend.ts';
-import { openComfyApi } from '../../src/run-service/executors/remote/comfy-api.ts';
-import { openComfyui } from '../../src/run-service/executors/remote/comfyui.ts';
+import type { Backend, SocketEvent } from '../../src/run-service/executors/backend.ts';
+import { openComfyApi } from '../../src/run-service/executors/comfy-api/comfy-api.ts';
+import { openComfyui } from '../../src/run-service/executors/comfyui/comfyui.ts';
 import { growthOf, MAX_LINEAR } from '../stage/growth.ts';
 import { serve, serveForTest } from '../stage/serve.ts';
 import { WebSockets } from './web-sockets.ts';

@@ -5,7 +5,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addressExpiryMs } from '../../src/service-client/address-expiry.ts';
-import { endOf } from '../../src/run-service/executors/remote/comfyui-history.ts';
+import { endOf } from '../../src/run-service/executors/comfyui/comfyui-history.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { COPIER, OwnService, portrait, openStandIn, type Run, openOwn } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';

@@ -1,8 +1,8 @@
 // Numbers that a server sends: the database takes whole ones only.
 
 import { expect, it } from 'vitest';
-import type { Backend, Seen, SocketEvent } from '../../src/run-service/executors/remote/backend.ts';
-import { whole, withWholeNumbers } from '../../src/run-service/executors/remote/numbers.ts';
+import type { Backend, Seen, SocketEvent } from '../../src/run-service/executors/backend.ts';
+import { whole, withWholeNumbers } from '../../src/run-service/executors/numbers.ts';
 import { until } from '../stage/stage.ts';
 import { openDoubtful, openRemote } from './doubtful-server.ts';
 

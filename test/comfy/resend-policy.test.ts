@@ -1,9 +1,9 @@
 // Resends after lost answers: the guarantee of the server alone decides.
 
 import { describe, expect, it } from 'vitest';
-import type { Guarantee } from '../../src/run-service/executors/remote/backend.ts';
-import type { AssignedRun } from '../../src/run-service/executors/remote/assigned-run.ts';
-import { unansweredAt } from '../../src/run-service/executors/remote/resend-policy.ts';
+import type { Guarantee } from '../../src/run-service/executors/backend.ts';
+import type { AssignedRun } from '../../src/run-service/executors/queueing/assigned-run.ts';
+import { unansweredAt } from '../../src/run-service/executors/queueing/resend-policy.ts';
 import { until } from '../stage/stage.ts';
 import { openDoubtful, openRemote, type Loss } from './doubtful-server.ts';
 

@@ -1,8 +1,8 @@
 // How many runs a server gets at the same time.
 
 import { expect, it } from 'vitest';
-import { SeatCount } from '../../src/run-service/executors/remote/seats.ts';
-import { UsualTimes } from '../../src/run-service/executors/remote/usual-times.ts';
+import { SeatCount } from '../../src/run-service/executors/queueing/seats.ts';
+import { UsualTimes } from '../../src/run-service/executors/queueing/usual-times.ts';
 
 const MINUTE = 60_000;
 

@@ -1,11 +1,11 @@
 // The titles of a workflow are in the graph that a server gets, which it writes into each picture.
 
 import { expect, it } from 'vitest';
-import type { Graph } from '../../src/run-service/executors/remote/backend.ts';
-import { filledGraph, NO_FILES } from '../../src/run-service/executors/remote/filled-workflow.ts';
-import { keptTask, restoredTask } from '../../src/run-service/executors/remote/task.ts';
-import { workflowOf, type Workflow } from '../../src/run-service/executors/remote/workflow.ts';
-import { readGraph } from '../../src/run-service/executors/remote/workflow-text.ts';
+import type { Graph } from '../../src/run-service/executors/backend.ts';
+import { filledGraph, NO_FILES } from '../../src/run-service/executors/workflow/filled-workflow.ts';
+import { keptTask, restoredTask } from '../../src/run-service/executors/task.ts';
+import { workflowOf, type Workflow } from '../../src/run-service/executors/workflow/workflow.ts';
+import { readGraph } from '../../src/run-service/executors/workflow/workflow-text.ts';
 import { openStandIn, OwnService, portrait } from './own-service.ts';
 import { sentTo } from './sent-graph.ts';
 

@@ -1,8 +1,8 @@
 // A placeholder in the place of a number is an input that a sheet has to give.
 
 import { expect, it } from 'vitest';
-import { workflowOf, type Classes } from '../../src/run-service/executors/remote/workflow.ts';
-import { readGraph } from '../../src/run-service/executors/remote/workflow-text.ts';
+import { workflowOf, type Classes } from '../../src/run-service/executors/workflow/workflow.ts';
+import { readGraph } from '../../src/run-service/executors/workflow/workflow-text.ts';
 import { openStandIn, OwnService, portrait } from './own-service.ts';
 import { sentTo } from './sent-graph.ts';
 

@@ -1,7 +1,7 @@
 // Runs that wait: for a server, or in the queue of one.
 
 import { describe, expect, it } from 'vitest';
-import { UsualTimes } from '../../src/run-service/executors/remote/usual-times.ts';
+import { UsualTimes } from '../../src/run-service/executors/queueing/usual-times.ts';
 import { openReceiver } from '../run-service/receiver.ts';
 import { until } from '../stage/stage.ts';
 import { openStandIn, OwnService, portrait, queueAt, isRunning, timesOf, openOwn } from './own-service.ts';

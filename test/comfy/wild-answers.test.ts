@@ -8,8 +8,8 @@ import {
   AssignedRun,
   newState,
   noteSocketEvent,
-} from '../../src/run-service/executors/remote/assigned-run.ts';
-import type { Workflow } from '../../src/run-service/executors/remote/workflow.ts';
+} from '../../src/run-service/executors/queueing/assigned-run.ts';
+import type { Workflow } from '../../src/run-service/executors/workflow/workflow.ts';
 import { serveForTest } from '../stage/serve.ts';
 import { until } from '../stage/stage.ts';
 import { OwnService, portrait, openStandIn, queueAt, isRunning, openOwn } from './own-service.ts';

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { withoutSecrets } from '../../src/errors/redact.ts';
-import { faultsOf } from '../../src/run-service/executors/remote/workflow-faults.ts';
+import { faultsOf } from '../../src/run-service/executors/workflow/workflow-faults.ts';
 import { growthOf, MAX_LINEAR } from '../stage/growth.ts';
 
 it.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isJson, plainJson } from '../../src/host/python-json.ts';
-import { jsonIn } from '../../src/run-service/executors/remote/http.ts';
+import { jsonIn } from '../../src/run-service/executors/http.ts';
 import { growthOf, MAX_LINEAR } from '../stage/growth.ts';
 
 it.each([

@@ -19,16 +19,16 @@ import {
   type RunState,
   type StoredFile,
   type StoredOutput,
-} from '../../src/run-service/executors/remote/assigned-run.ts';
-import type { Graph, MadeOutput, NodeClass } from '../../src/run-service/executors/remote/backend.ts';
-import { filledGraph, NO_FILES } from '../../src/run-service/executors/remote/filled-workflow.ts';
+} from '../../src/run-service/executors/queueing/assigned-run.ts';
+import type { Graph, MadeOutput, NodeClass } from '../../src/run-service/executors/backend.ts';
+import { filledGraph, NO_FILES } from '../../src/run-service/executors/workflow/filled-workflow.ts';
 import {
   faultsOf,
   inputRefusals,
   workflowOf,
   type Workflow,
-} from '../../src/run-service/executors/remote/workflow.ts';
-import { keptTask, restoredTask } from '../../src/run-service/executors/remote/task.ts';
+} from '../../src/run-service/executors/workflow/workflow.ts';
+import { keptTask, restoredTask } from '../../src/run-service/executors/task.ts';
 import type { RunPlan } from '../../src/run-service/executors/rehearsal/planned-result.ts';
 import { openStorage } from '../../src/run-service/storage.ts';
 import { keptPlan, planOf } from '../../src/run-service/executors/rehearsal/rehearsal.ts';

@@ -2,16 +2,16 @@
 
 import fc from 'fast-check';
 import { MODEL_HOSTS } from '../../src/options/server-kind.ts';
-import { NO_FILES } from '../../src/run-service/executors/remote/filled-workflow.ts';
-import type { Program } from '../../src/run-service/executors/remote/target.ts';
+import { NO_FILES } from '../../src/run-service/executors/workflow/filled-workflow.ts';
+import type { Program } from '../../src/run-service/executors/target.ts';
 import {
   keptTask,
   refusalsIn,
   restoredTask,
   workOf,
   type InputsTask,
-} from '../../src/run-service/executors/remote/task.ts';
-import type { InputType } from '../../src/run-service/executors/remote/workflow.ts';
+} from '../../src/run-service/executors/task.ts';
+import type { InputType } from '../../src/run-service/executors/workflow/workflow.ts';
 import { kind } from './kind.ts';
 import { REQUESTS, through } from './service-kinds.ts';
 import { count, list, name, recordOf, scalar, text } from './shapes.ts';

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseExactly } from '../../src/host/exact-json.ts';
-import { describedInputs } from '../../src/run-service/executors/remote/described-inputs.ts';
+import { describedInputs } from '../../src/run-service/executors/workflow/described-inputs.ts';
 
 const typesOf = (schema: unknown) =>
   Object.fromEntries((describedInputs(schema) ?? []).map(({ name, type }) => [name, type]));

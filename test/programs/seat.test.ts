@@ -4,9 +4,9 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Sent, SentWork } from '../../src/run-service/executors/remote/backend.ts';
-import { processesOf } from '../../src/run-service/executors/remote/program/marked-processes.ts';
-import { openProgramSeat } from '../../src/run-service/executors/remote/program/program-seat.ts';
+import type { Sent, SentWork } from '../../src/run-service/executors/backend.ts';
+import { processesOf } from '../../src/run-service/executors/program/marked-processes.ts';
+import { openProgramSeat } from '../../src/run-service/executors/program/program-seat.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { killQuietly } from '../stage/processes.ts';
 import { until } from '../stage/stage.ts';

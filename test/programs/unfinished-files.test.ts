@@ -3,9 +3,9 @@
 import { appendFileSync, existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { endByFiles } from '../../src/run-service/executors/remote/program/run-end.ts';
-import { TryFolder } from '../../src/run-service/executors/remote/program/try-folder.ts';
-import { wholeFiles } from '../../src/run-service/executors/remote/program/whole-files.ts';
+import { endByFiles } from '../../src/run-service/executors/program/run-end.ts';
+import { TryFolder } from '../../src/run-service/executors/program/try-folder.ts';
+import { wholeFiles } from '../../src/run-service/executors/program/whole-files.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { until } from '../stage/stage.ts';
 import { filesOf, ProgramService } from './program-service.ts';

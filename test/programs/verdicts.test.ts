@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import {
   processVerdict,
   type ProcessFacts,
-} from '../../src/run-service/executors/remote/program/process-verdict.ts';
-import { tryVerdict, type TryFacts } from '../../src/run-service/executors/remote/program/try-verdict.ts';
+} from '../../src/run-service/executors/program/process-verdict.ts';
+import { tryVerdict, type TryFacts } from '../../src/run-service/executors/program/try-verdict.ts';
 
 const ANSWER = { kind: 'ok', atMs: 7 } as const;
 

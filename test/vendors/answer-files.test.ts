@@ -2,7 +2,7 @@
 
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { answerFile, madeIn } from '../../src/run-service/executors/remote/vendors/answer-files.ts';
+import { answerFile, madeIn } from '../../src/run-service/executors/vendors/answer-files.ts';
 import { encodePng } from '../../src/run-service/executors/rehearsal/pictures/pictures.ts';
 
 const PNG = encodePng({ width: 8, height: 8, pixels: new Uint8Array(64) }, Buffer.from([1, 2, 3]), 'fox');

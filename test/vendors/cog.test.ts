@@ -2,7 +2,7 @@
 // several of them.
 
 import { beforeAll, expect, it } from 'vitest';
-import { COG } from '../../src/run-service/executors/remote/vendors/cog.ts';
+import { COG } from '../../src/run-service/executors/vendors/cog.ts';
 import { OwnService } from '../comfy/own-service.ts';
 import { until } from '../stage/stage.ts';
 import { openCog, type Cog } from './cog.ts';

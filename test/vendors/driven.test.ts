@@ -3,10 +3,10 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ModelHost } from '../../src/options/server-kind.ts';
-import { SUBMIT } from '../../src/run-service/executors/remote/vendors/vendor-answers.ts';
+import { SUBMIT } from '../../src/run-service/executors/vendors/vendor-answers.ts';
 import { isDoubtful, OwnService, type Run } from '../comfy/own-service.ts';
 import { until } from '../stage/stage.ts';
-import { COG } from '../../src/run-service/executors/remote/vendors/cog.ts';
+import { COG } from '../../src/run-service/executors/vendors/cog.ts';
 import { openCog } from './cog.ts';
 import { openFal } from './fal.ts';
 import { openReplicate } from './replicate.ts';

@@ -1,13 +1,8 @@
 // Runs that are read one by one at a vendor without a list.
 
 import { describe, expect, it } from 'vitest';
-import {
-  Blocked,
-  Unreachable,
-  type Seen,
-  type Sent,
-} from '../../src/run-service/executors/remote/backend.ts';
-import { ReadRuns } from '../../src/run-service/executors/remote/vendors/read-runs.ts';
+import { Blocked, Unreachable, type Seen, type Sent } from '../../src/run-service/executors/backend.ts';
+import { ReadRuns } from '../../src/run-service/executors/vendors/read-runs.ts';
 
 const sent = (id: string, ref: string | undefined): Sent => ({
   id,

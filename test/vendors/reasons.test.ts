@@ -1,7 +1,7 @@
 // The words of a vendor's refusal reach the user, with the name of the wrong input.
 
 import { expect, it } from 'vitest';
-import { vendorReason } from '../../src/run-service/executors/remote/vendors/vendor-answers.ts';
+import { vendorReason } from '../../src/run-service/executors/vendors/vendor-answers.ts';
 import { shownFault as falFault } from './fal-shapes.ts';
 import { shownFault as replicateFault } from './replicate-shapes.ts';
 import { shownFault as routerFault } from './router-shapes.ts';

@@ -3,7 +3,7 @@
 
 import pino from 'pino';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { SUBMIT } from '../../src/run-service/executors/remote/vendors/vendor-answers.ts';
+import { SUBMIT } from '../../src/run-service/executors/vendors/vendor-answers.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { openReceiver } from '../../src/webhook/receiver.ts';
 import { ReportedRuns } from '../../src/webhook/reported-runs.ts';

@@ -3,7 +3,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { gpusOf } from '../../src/cli/flags/gpu-flags.ts';
 import { COPIER, isDoubtful, OwnService, seeded } from '../comfy/own-service.ts';
-import { SUBMIT } from '../../src/run-service/executors/remote/vendors/vendor-answers.ts';
+import { SUBMIT } from '../../src/run-service/executors/vendors/vendor-answers.ts';
 import { openFal } from './fal.ts';
 import { openRunpod } from './runpod.ts';
 

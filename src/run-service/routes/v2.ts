@@ -22,7 +22,7 @@ import {
   type Refusal,
 } from '../../service-client/contract/refusal.ts';
 import { FAULT_INPUT, faultHint, namedFaults, type Fault, type FaultTarget } from '../faults.ts';
-import { missingText } from '../executors/remote/known-servers.ts';
+import { missingText } from '../executors/known-servers.ts';
 import { malform } from './malformed-responses.ts';
 import { type ShownRun } from '../../service-client/contract/shown.ts';
 import type { Status } from '../../service-client/contract/statuses.ts';

@@ -1,10 +1,10 @@
 // Names and faults of graphs far larger than people have: their cost grows with the number of fields and links.
 
 import { expect, it } from 'vitest';
-import { graphsIn } from '../../../src/run-service/executors/remote/naming/graph-in-file.ts';
-import { LiveGraph, type GraphNodes } from '../../../src/run-service/executors/remote/naming/live.ts';
-import { faultsOf } from '../../../src/run-service/executors/remote/workflow-faults.ts';
-import { inputsOf } from '../../../src/run-service/executors/remote/workflow-inputs.ts';
+import { graphsIn } from '../../../src/run-service/executors/workflow/naming/graph-in-file.ts';
+import { LiveGraph, type GraphNodes } from '../../../src/run-service/executors/workflow/naming/live.ts';
+import { faultsOf } from '../../../src/run-service/executors/workflow/workflow-faults.ts';
+import { inputsOf } from '../../../src/run-service/executors/workflow/workflow-inputs.ts';
 import { growthOf, MAX_LINEAR } from '../../stage/growth.ts';
 
 const LINKS = 40;

@@ -1,9 +1,9 @@
 // The names that inputs get from a graph: of graphs of each kind, as they are and as other tools write them.
 
 import { describe, expect, it } from 'vitest';
-import { faultsOf } from '../../../src/run-service/executors/remote/workflow-faults.ts';
-import { namesOf, type Names } from '../../../src/run-service/executors/remote/naming/names.ts';
-import { pathOf, type FieldPlace } from '../../../src/run-service/executors/remote/naming/values.ts';
+import { faultsOf } from '../../../src/run-service/executors/workflow/workflow-faults.ts';
+import { namesOf, type Names } from '../../../src/run-service/executors/workflow/naming/names.ts';
+import { pathOf, type FieldPlace } from '../../../src/run-service/executors/workflow/naming/values.ts';
 import { PICTURE_GRAPHS } from './picture-graphs.ts';
 import { PROMPT_GRAPHS } from './prompt-graphs.ts';
 import { SETTING_GRAPHS } from './setting-graphs.ts';

@@ -1,8 +1,8 @@
 // Fields that are widgets of the browser are no inputs.
 
 import { expect, it } from 'vitest';
-import type { NodeClass } from '../../../src/run-service/executors/remote/backend.ts';
-import { inputsOf } from '../../../src/run-service/executors/remote/workflow-inputs.ts';
+import type { NodeClass } from '../../../src/run-service/executors/backend.ts';
+import { inputsOf } from '../../../src/run-service/executors/workflow/workflow-inputs.ts';
 
 const node = (class_type: string, inputs: Record<string, unknown>) => ({ class_type, inputs });
 const saved = (from: string) => node('SaveImage', { images: [from, 0], filename_prefix: 'x' });

@@ -1,0 +1,209 @@
+// Turns a workflow file into a deployment: its inputs, their bounds, and the faults that keep it from
+// running. The id depends on what the workflow does, so that an edited file is another deployment and never
+// silently continues a batch.
+
+import { isRawNumber } from '../../../host/exact-json.ts';
+import { canonical } from '../../../host/canonical-json.ts';
+import { isWebAddress } from '../../../host/web-address.ts';
+import { list, nearest } from '../../../errors/error.ts';
+import { badValue, listed, type Refusal } from '../../../service-client/contract/refusal.ts';
+import { uuidOf } from '../../identity.ts';
+import type { Graph } from '../backend.ts';
+import { LiveGraph } from './naming/live.ts';
+import { namesBefore } from './naming/names-before.ts';
+import { ownTitleOf } from './naming/titles.ts';
+import { pathOf } from './naming/values.ts';
+import { faultIn, faultsOf, helpFor, type Classes } from './workflow-faults.ts';
+import { inputsOf, type Field, type InputType } from './workflow-inputs.ts';
+import { refuse, type Nodes } from './workflow-text.ts';
+
+export type Workflow = {
+  /** Tasks of other kinds have one. */
+  readonly kind?: undefined;
+  readonly id: string;
+  readonly name: string;
+  readonly graph: Graph;
+  readonly inputs: readonly InputType[];
+  /** The owner's titles of output nodes; undefined for a workflow stored before titles were recorded. */
+  readonly titles?: Readonly<Record<string, string>>;
+  /** The titles of all nodes, for the graph in a saved picture; undefined for a workflow stored before titles were recorded. */
+  readonly nodeTitles?: Readonly<Record<string, string>>;
+  /** Nodes whose files need a prefix of their own, because their names would collide with those of other runs. */
+  readonly savers: readonly string[];
+  /** Whether the workflow calls a paid service elsewhere, so that it must not be repeated on suspicion. */
+  readonly isPaid: boolean;
+  readonly runTimeoutSeconds: number;
+};
+
+export const RUN_TIMEOUT_SECONDS = 3_600;
+
+export const classesOf = (graph: Nodes | Graph): readonly string[] => [
+  ...new Set(Object.values(graph).map(({ class_type }) => class_type)),
+];
+
+/** `fields`: names for inputs, such as `{ prompt: ['6.text'] }`. Throws E602 with everything that keeps the workflow from running. */
+export function workflowOf(
+  name: string,
+  nodes: Nodes,
+  classes: Classes,
+  named: Readonly<Record<string, readonly string[]>> = {},
+): Workflow {
+  const faults = faultsOf(nodes, classes);
+  if (faults.length > 0)
+    throw refuse(name, `cannot run: ${faults.map(({ text }) => text).join('; ')}`, helpFor(faults));
+  const inputs = inputsOf(name, nodes, classes, named);
+  const graph: Graph = Object.fromEntries(
+    Object.entries(nodes).map(([node, { class_type, inputs: own }]) => [node, { class_type, inputs: own }]),
+  );
+  const executed = withSavedPreviews(graph, classes);
+  return {
+    id: uuidOf('workflow file', canonical(graph), JSON.stringify(namesBefore(nodes, named))),
+    name,
+    graph: executed,
+    inputs,
+    titles: titlesOfOutputs(new LiveGraph(nodes, classes)),
+    nodeTitles: Object.fromEntries(
+      Object.entries(nodes).flatMap(([node, { _meta: meta }]) =>
+        meta?.title === undefined ? [] : [[node, meta.title]],
+      ),
+    ),
+    savers: Object.keys(executed).filter((node) => executed[node]?.inputs['filename_prefix'] !== undefined),
+    isPaid: classesOf(nodes).some((className) => classes?.get(className)?.isPaid === true),
+    runTimeoutSeconds: RUN_TIMEOUT_SECONDS,
+  };
+}
+
+const titlesOfOutputs = (graph: LiveGraph): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.keys(graph.nodes)
+      .filter((node) => graph.isOutput(node))
+      .flatMap((node) => {
+        const title = ownTitleOf(graph, node);
+        return title === undefined ? [] : [[node, title]];
+      }),
+  );
+
+/** Classes that save what a class of ComfyUI only shows. */
+const SAVERS: Readonly<Record<string, string>> = { PreviewImage: 'SaveImage', PreviewAudio: 'SaveAudio' };
+
+/** A workflow that only shows its pictures is executed with savers in place of previews. */
+function withSavedPreviews(graph: Graph, classes: Classes): Graph {
+  const saved = new Map(
+    new LiveGraph(graph, classes).savedPreviews().map((node) => [node, savedPreview(graph[node])]),
+  );
+  return Object.fromEntries(Object.entries(graph).map(([node, own]) => [node, saved.get(node) ?? own]));
+}
+
+function savedPreview(shown: Graph[string] | undefined): Graph[string] | undefined {
+  if (shown === undefined) return undefined;
+  const { class_type: name, inputs } = shown;
+  const saver = Object.hasOwn(SAVERS, name) ? SAVERS[name] : undefined;
+  if (saver !== undefined) return { class_type: saver, inputs: { ...inputs, filename_prefix: 'runsheet' } };
+  return inputs['save_output'] === false ? { ...shown, inputs: { ...inputs, save_output: true } } : undefined;
+}
+
+/** Choices of the workflow that its servers do not list; the class decides whether ComfyUI accepts them. */
+export const doubtsOf = ({ inputs }: Workflow): readonly string[] => [
+  ...new Set(
+    inputs.flatMap(({ options, default: usual, fields, node, isIdle }) => {
+      const [field] = fields;
+      const why = faultIn(usual, { options }, true);
+      return why === undefined || field === undefined || isIdle === true || field.part !== undefined
+        ? []
+        : [
+            `may be refused by the first run: node ${field.node} (${node?.class ?? ''}): ${field.field} ${why}`,
+          ];
+    }),
+  ),
+];
+
+/** How the executed graph differs from the workflow; undefined if it does not. */
+export function changeIn(nodes: Nodes, { graph }: Pick<Workflow, 'graph'>): string | undefined {
+  const changed = Object.keys(graph).filter((node) => {
+    const [before, now] = [nodes[node], graph[node]];
+    return (
+      before?.class_type !== now?.class_type || before?.inputs['save_output'] !== now?.inputs['save_output']
+    );
+  });
+  if (changed.length === 0) return undefined;
+  const shown = changed.map((node) => `${node} (${nodes[node]?.class_type ?? ''})`);
+  return `saves nothing: what ${list(shown)} ${changed.length === 1 ? 'shows' : 'show'} is saved instead`;
+}
+
+/**
+ * The fields that a request member fills: those of an input, or the field that it names as NODE.FIELD. A
+ * former name fills the fields of all inputs that had it.
+ */
+export function fieldsNamed(inputs: readonly InputType[], name: string): readonly Field[] | undefined {
+  const certain = inputs.filter(({ ask }) => ask === undefined);
+  // Only older requests use former names; newer ones name fields.
+  const old = certain.filter(({ before }) => before?.includes(name));
+  if (old.length > 0) return old.flatMap(({ fields }) => fields);
+  const named =
+    certain.find((input) => input.name === name) ?? certain.find(({ also }) => also?.includes(name));
+  if (named !== undefined) return named.fields;
+  const field = inputs
+    .flatMap(({ fields }) => fields)
+    .find((candidate) =>
+      candidate.part === undefined
+        ? pathOf(candidate) === name
+        : `${pathOf(candidate)}${candidate.part}` === name,
+    );
+  return field && [field];
+}
+
+/** Why the server would refuse a run with these inputs; every reason is named before anything is sent. */
+export function inputRefusals(
+  { inputs }: Workflow,
+  values: Readonly<Record<string, unknown>>,
+): readonly Refusal[] {
+  const wrong = Object.entries(values).flatMap(([name, value]) => {
+    const fields = fieldsNamed(inputs, name);
+    const why = fields === undefined ? UNKNOWN : refusalOf(value, fields, inputs);
+    return why === undefined ? [] : [{ name, value, why }];
+  });
+  // Only listed refusals get a suggestion for the name.
+  return listed(wrong, ({ name, value, why }) => [
+    badValue(['body', 'inputs', name], value, why === UNKNOWN ? unknownText(name, inputs) : why),
+  ]);
+}
+
+const UNKNOWN = 'unknown';
+
+function unknownText(name: string, inputs: readonly InputType[]): string {
+  const question = inputs.find((input) => input.name === name)?.ask;
+  if (question !== undefined) {
+    const paths = inputs.find((input) => input.name === name)?.fields.map(pathOf) ?? [];
+    return `${name} may be ${list(paths)}, because ${question.why}: name one of them`;
+  }
+  const near = nearest(
+    name,
+    inputs.map((input) => input.name),
+  );
+  return `the workflow has no input ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
+}
+
+/** A list would link to another node, so that a row could change the workflow. */
+function refusalOf(
+  value: unknown,
+  fields: readonly Field[],
+  inputs: readonly InputType[],
+): string | undefined {
+  if (value === null || (typeof value === 'object' && !isRawNumber(value)))
+    return 'it must be a text, a number or a boolean';
+  const isFile = fields.some((field) => field.isFile);
+  if (isFile && typeof value === 'string' && leadsOut(value))
+    return 'it leads out of the folder where ComfyUI has such files';
+  const [first] = fields;
+  const bounds = inputs.find((input) =>
+    input.fields.some((field) => first && pathOf(field) === pathOf(first)),
+  );
+  return faultIn(value, bounds && { ...bounds, isFile }, true);
+}
+
+/** Whether ComfyUI would read a file outside of its folders by this name. Addresses are fetched by the service. */
+const leadsOut = (name: string): boolean =>
+  !isWebAddress(name) && /^(?:[/\\]|[a-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/i.test(name);
+
+export type { Field, InputType } from './workflow-inputs.ts';
+export { faultsOf, type Classes } from './workflow-faults.ts';
