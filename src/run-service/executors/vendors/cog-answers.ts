@@ -1,7 +1,7 @@
 // The answers of a Cog container: its health, and what a request for a prediction has come to.
 
 import { z } from 'zod';
-import type { RunEnd, Seen, Submitted } from '../backend.ts';
+import type { RunEnd, Submitted } from '../backend.ts';
 import { jsonIn, shown, type ServerAnswer } from '../http.ts';
 import { madeIn } from './answer-files.ts';
 import { submittedOf, vendorReason } from './vendor-answers.ts';
@@ -17,7 +17,6 @@ export const healthSchema = z.looseObject({
   setup: z.looseObject({ logs: z.string().nullish() }).nullish(),
   version: z.looseObject({ cog: z.string(), python_sdk: z.string(), coglet: z.string() }).partial().nullish(),
 });
-export type Health = z.output<typeof healthSchema>;
 const predictionSchema = z.looseObject({
   status: z.string(),
   output: z.unknown().optional(),
@@ -27,14 +26,14 @@ const predictionSchema = z.looseObject({
 type Prediction = z.output<typeof predictionSchema>;
 
 /** The end of a prediction, or why there is none. */
-export type Outcome = { readonly kind: 'ended'; readonly end: RunEnd } | Submitted;
+export type Outcome = { readonly kind: 'ended'; readonly end: RunEnd; readonly output: unknown } | Submitted;
 
 type Busy = Extract<Submitted, { kind: 'busy' }>;
 const full = (reason: string): Busy => ({ kind: 'busy', why: 'full', afterMs: FULL_MS, reason });
 const starting = (reason: string): Busy => ({ kind: 'busy', why: 'starting', afterMs: STARTING_MS, reason });
 
 /** Why the container takes no prediction now; undefined if it may take one. */
-export function busyBy({ status, setup }: Health): Busy | undefined {
+export function busyBy({ status, setup }: z.output<typeof healthSchema>): Busy | undefined {
   if (status === 'BUSY') return full('it is busy');
   if (status === 'STARTING') return starting('its setup() has not finished');
   if (status === 'UNHEALTHY') return starting('its healthcheck() says that it is not well');
@@ -44,8 +43,6 @@ export function busyBy({ status, setup }: Health): Busy | undefined {
   return { kind: 'busy', why: 'blocked', afterMs: BLOCKED_MS, reason };
 }
 
-export const predictionIn = ({ text }: ServerAnswer) => predictionSchema.safeParse(jsonIn(text)).data;
-
 export function outcomeOf(answer: ServerAnswer, id: string): Outcome {
   const { status } = answer;
   const reason = vendorReason(answer);
@@ -53,9 +50,10 @@ export function outcomeOf(answer: ServerAnswer, id: string): Outcome {
     return { kind: 'busy', afterMs: FULL_MS, reason: 'it still executes this run, whose answer was lost' };
   if (status === STATUS.atCapacity) return full(reason);
   if (status === STATUS.notReady) return starting(reason);
-  const prediction = status === 200 ? predictionIn(answer) : undefined;
+  const prediction = status === 200 ? predictionSchema.safeParse(jsonIn(answer.text)).data : undefined;
   const end = prediction && endOf(prediction, id);
-  return end === undefined ? submittedOf(answer, () => undefined) : { kind: 'ended', end };
+  if (end === undefined) return submittedOf(answer, () => undefined);
+  return { kind: 'ended', end, output: prediction?.output };
 }
 
 function endOf({ status, output, error, metrics }: Prediction, id: string): RunEnd | undefined {
@@ -66,13 +64,13 @@ function endOf({ status, output, error, metrics }: Prediction, id: string): RunE
   return status === 'canceled' ? { status: 'interrupted', ranMs } : undefined;
 }
 
-/** An answer that came after the request had counted as accepted. */
-export function seenLate(outcome: Submitted): Seen {
+/** The end that an answer tells, also if it came after the request had counted as accepted; undefined if the run is lost. */
+export function endBy(outcome: Outcome): RunEnd | undefined {
   const ranMs = undefined;
-  const { kind } = outcome;
-  if (kind === 'refused')
-    return { at: 'ended', end: { status: 'failed', ranMs, reason: `failed validation: ${outcome.reason}` } };
-  if (kind !== 'busy') return { at: 'absent' };
+  if (outcome.kind === 'ended') return outcome.end;
+  if (outcome.kind === 'refused')
+    return { status: 'failed', ranMs, reason: `failed validation: ${outcome.reason}` };
+  if (outcome.kind !== 'busy') return undefined;
   const { reason, afterMs } = outcome;
-  return { at: 'ended', end: { status: 'postponed', ranMs, reason: `it takes no runs: ${reason}`, afterMs } };
+  return { status: 'postponed', ranMs, reason: `it takes no runs: ${reason}`, afterMs };
 }

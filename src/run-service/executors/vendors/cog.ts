@@ -7,22 +7,13 @@
 // A PUT with the id of a prediction that still executes starts no other one.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { z } from 'zod';
 import { exactText } from '../../../host/exact-json.ts';
-import { inputsIn, Unreachable, type Backend, type Seen, type Sent } from '../backend.ts';
+import { inputsIn, Unreachable, type Backend, type FileRef, type Seen, type Sent } from '../backend.ts';
 import type { SentWork, SocketEvent, Submitted } from '../backend.ts';
 import { jsonIn, openHttp, type Http, type ServerAnswer } from '../http.ts';
 import { answerFile } from './answer-files.ts';
-import {
-  busyBy,
-  healthSchema,
-  outcomeOf,
-  predictionIn,
-  seenLate,
-  type Health,
-  type Outcome,
-} from './cog-answers.ts';
-import { dataUri } from './vendor-answers.ts';
+import { busyBy, endBy, healthSchema, outcomeOf, type Outcome } from './cog-answers.ts';
+import { dataUri, inputSchemaIn } from './vendor-answers.ts';
 
 /**
  * `earlyMs`: how long a refusal is awaited before a request counts as accepted. `idleMs`: how long a container may
@@ -32,41 +23,18 @@ export const COG = { earlyMs: 100, idleMs: 60_000, askMs: 5_000 };
 
 const MAX_SEATS = 256;
 
-export function openCog(
+export const openCog = (
   url: string,
   { headers }: { readonly headers: Readonly<Record<string, string>> },
-): Backend {
-  const cog = new Cog(openHttp(url, headers, MAX_SEATS));
-  return {
-    kind: 'cog',
-    address: url,
-    guarantee: { lost: 'again', gone: 'again' },
-    // A container does not tell how many predictions it executes at the same time.
-    seats: { kind: 'grown', first: 1 },
-    isPolled: true,
-    describe: () => cog.describe(),
-    model: () => cog.model(url),
-    submit: (run, work) => cog.submit(run, work),
-    poll: (runs) => cog.poll(runs),
-    cancel: (id) => cog.cancel(id),
-    forget: (id) => cog.forget(id),
-    file: (file) => answerFile(file, url, (id) => Promise.resolve(cog.outputOf(id))),
-    put: dataUri,
-    listen: (on) => cog.listen(on),
-    close: () => cog.close(),
-  };
-}
-
-const documentSchema = z.looseObject({
-  components: z.looseObject({ schemas: z.looseObject({ Input: z.unknown() }) }),
-});
+): Backend => new Cog(url, openHttp(url, headers, MAX_SEATS));
 
 /** A request without an answer yet. */
 class HeldRequest {
   outcome: Outcome | undefined;
-  output: unknown;
   /** Since when the container has a free slot, although it has not answered. */
   idleSince: number | undefined;
+  /** The run was lost there, and this request for it is the second one. */
+  isReplacement = false;
   readonly #abort = new AbortController();
   readonly answered: Promise<void>;
   readonly again: () => HeldRequest;
@@ -74,96 +42,91 @@ class HeldRequest {
   constructor(id: string, send: (heldBy: AbortSignal) => Promise<ServerAnswer>) {
     this.again = () => new HeldRequest(id, send);
     this.answered = send(this.#abort.signal).then(
-      (answer) => {
-        this.output = answer.status === 200 ? predictionIn(answer)?.output : undefined;
-        this.outcome = outcomeOf(answer, id);
-      },
+      (answer) => void (this.outcome = outcomeOf(answer, id)),
       (error: unknown) => void (this.outcome = { kind: 'unclear', reason: (error as Error).message }),
     );
   }
 
-  drop(): void {
-    this.#abort.abort();
-  }
-
-  /** Whether an earlier request with this id executes. */
-  get isInFlight(): boolean {
-    return this.outcome?.kind === 'busy' && this.outcome.why === undefined;
-  }
+  drop = (): void => this.#abort.abort();
 
   /** Notes the health of the container; true once it had a free slot for long. */
   isSilent(status: string): boolean {
-    if (this.outcome !== undefined || status !== 'READY') this.idleSince = undefined;
-    else this.idleSince ??= performance.now();
-    return this.idleSince !== undefined && performance.now() - this.idleSince >= COG.idleMs;
+    const now = performance.now();
+    this.idleSince = this.outcome === undefined && status === 'READY' ? (this.idleSince ?? now) : undefined;
+    return now - (this.idleSince ?? now) >= COG.idleMs;
   }
 }
 
-class Cog {
+// Arrow functions, because the port is wrapped by copying its fields.
+class Cog implements Backend {
+  readonly kind = 'cog';
+  readonly guarantee = { lost: 'again', gone: 'again' } as const;
+  /** A container does not tell how many predictions it executes at the same time. */
+  readonly seats = { kind: 'grown', first: 1 } as const;
+  readonly isPolled = true;
+  readonly put = dataUri;
+  readonly address: string;
   readonly #http: Http;
   readonly #held = new Map<string, HeldRequest>();
-  /** Runs that were lost there, and whose requests were made again. */
-  readonly #replaced = new Set<string>();
   #tell: (event: SocketEvent) => void = () => undefined;
 
-  constructor(http: Http) {
-    this.#http = http;
+  constructor(address: string, http: Http) {
+    [this.address, this.#http] = [address, http];
   }
 
-  #health = (): Promise<Health> => this.#http.read('/health-check', healthSchema);
+  #health = () => this.#http.read('/health-check', healthSchema);
 
-  async describe(): Promise<{ readonly version: string; readonly gpu: string }> {
+  describe = async () => {
     const { version } = await this.#health();
     return { version: version?.cog ?? version?.python_sdk ?? version?.coglet ?? 'cog', gpu: 'cog' };
-  }
+  };
 
   /** A container that was built without its schema describes nothing. */
-  async model(address: string) {
+  model = async () => {
     const answer = await this.#http.ask('/openapi.json');
     const document = answer.status === 200 ? jsonIn(answer.text) : undefined;
     if (document === undefined && (await this.#health()).status === 'STARTING')
       throw new Unreachable('it still starts');
-    const { data } = documentSchema.safeParse(document);
-    return { model: address, schema: data?.components.schemas.Input, document };
-  }
+    return { model: this.address, schema: inputSchemaIn(document), document };
+  };
 
-  async submit({ id }: Sent, work: SentWork): Promise<Submitted> {
-    const { inputs } = inputsIn(work);
+  submit = async ({ id }: Sent, work: SentWork): Promise<Submitted> => {
     if (this.#held.has(id)) return { kind: 'accepted' };
     const busy = busyBy(await this.#health());
     if (busy !== undefined) return busy;
-    const path = pathOf(id);
-    const body = exactText({ input: inputs });
-    const held = new HeldRequest(id, (heldBy) => this.#http.ask(path, body, { method: 'PUT', heldBy }));
+    const body = exactText({ input: inputsIn(work).inputs });
+    const held = new HeldRequest(id, (heldBy) => this.#http.ask(pathOf(id), body, { method: 'PUT', heldBy }));
     this.#hold(id, held);
     await Promise.race([held.answered, after(COG.earlyMs)]);
     const { outcome } = held;
     if (outcome === undefined || outcome.kind === 'ended') return { kind: 'accepted' };
     this.#held.delete(id);
     return outcome;
-  }
+  };
 
   #hold(id: string, held: HeldRequest): void {
     this.#held.set(id, held);
     void held.answered.then(() => this.#tell({ kind: 'changed' }));
   }
 
-  async poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>> {
+  poll = async (runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>> => {
     // A container that has stopped must not hide the ends that it has told.
     if (!runs.some(({ id }) => this.#held.get(id)?.outcome?.kind === 'ended')) {
       const { status } = await this.#health();
       for (const [id, held] of this.#held) if (held.isSilent(status)) await this.#askAgain(id, held);
     }
-    return new Map(runs.map(({ id }) => [id, this.#stateOf(id)]));
-  }
+    return new Map(runs.map(({ id }) => [id, this.#stateOf(id, this.#held.get(id))]));
+  };
 
-  #stateOf(id: string): Seen {
-    if (this.#replaced.delete(id)) return { at: 'absent' };
-    const { outcome } = this.#held.get(id) ?? { outcome: { kind: 'unclear', reason: '' } as const };
+  #stateOf(id: string, held: HeldRequest | undefined): Seen {
+    if (held === undefined) return { at: 'absent' };
+    const { outcome, isReplacement } = held;
+    held.isReplacement = false;
+    if (isReplacement) return { at: 'absent' };
     if (outcome === undefined) return { at: 'running' };
-    if (outcome.kind === 'ended') return { at: 'ended', end: outcome.end };
-    this.#held.delete(id);
-    return seenLate(outcome);
+    if (outcome.kind !== 'ended') this.#held.delete(id);
+    const end = endBy(outcome);
+    return end === undefined ? { at: 'absent' } : { at: 'ended', end };
   }
 
   /** An answer is lost without a sign when a machine between vanishes. */
@@ -171,36 +134,38 @@ class Cog {
     const again = held.again();
     await Promise.race([again.answered, after(COG.askMs)]);
     held.idleSince = undefined;
-    if (held.outcome !== undefined || this.#held.get(id) !== held || again.isInFlight) return again.drop();
+    const isInFlight = again.outcome?.kind === 'busy' && again.outcome.why === undefined;
+    if (held.outcome !== undefined || this.#held.get(id) !== held || isInFlight) return again.drop();
     held.drop();
-    this.#replaced.add(id);
+    again.isReplacement = true;
     this.#hold(id, again);
   }
 
-  outputOf = (id: string): unknown => this.#held.get(id)?.output;
+  file = (ref: FileRef) =>
+    answerFile(ref, this.address, async (id) => {
+      const outcome = this.#held.get(id)?.outcome;
+      return outcome?.kind === 'ended' ? outcome.output : undefined;
+    });
 
   /** An older Cog cancels only what was asked for without waiting, and none whose code does not let it. */
-  async cancel(id: string): Promise<void> {
+  cancel = async (id: string): Promise<void> => {
     const held = this.#held.get(id);
     if (held === undefined || held.outcome !== undefined) return;
     await this.#http.ask(`${pathOf(id)}/cancel`, '{}');
     held.drop();
-  }
+  };
 
-  forget(id: string): void {
-    this.#held.delete(id);
-    this.#replaced.delete(id);
-  }
+  forget = (id: string): void => void this.#held.delete(id);
 
-  listen(on: (event: SocketEvent) => void) {
+  listen = (on: (event: SocketEvent) => void) => {
     this.#tell = on;
     return { isAlive: () => Promise.resolve(false), close: () => void (this.#tell = () => undefined) };
-  }
+  };
 
-  async close(): Promise<void> {
+  close = async (): Promise<void> => {
     for (const held of this.#held.values()) held.drop();
     await this.#http.close();
-  }
+  };
 }
 
 const pathOf = (id: string): string => `/predictions/${encodeURIComponent(id)}`;

@@ -19,7 +19,7 @@ import {
 import { openHttp, parsed, type Http } from '../http.ts';
 import { answerFile } from './answer-files.ts';
 import { predictionSchema, stateOf, type Prediction } from './replicate-prediction.ts';
-import { posted, submittedOf } from './vendor-answers.ts';
+import { inputSchemaIn, posted, submittedOf } from './vendor-answers.ts';
 
 const HOUR_MS = 3_600_000;
 /** Our clock and Replicate's may differ by this much. */
@@ -54,13 +54,7 @@ export function openReplicate(
 }
 
 const pageSchema = z.object({ next: z.string().nullish(), results: z.array(predictionSchema) });
-const schemasSchema = z.looseObject({
-  components: z.looseObject({ schemas: z.looseObject({ Input: z.unknown() }) }),
-});
-const versionSchema = z.looseObject({
-  id: z.string(),
-  openapi_schema: schemasSchema.nullish().catch(undefined),
-});
+const versionSchema = z.looseObject({ id: z.string(), openapi_schema: z.unknown() });
 const modelSchema = z.looseObject({
   is_official: z.boolean().nullish(),
   latest_version: versionSchema.nullish(),
@@ -102,12 +96,12 @@ class Replicate {
     const path = `/v1/models/${model}`;
     if (version !== undefined) {
       const document = (await this.#http.read(`${path}/versions/${version}`, versionSchema)).openapi_schema;
-      return { model: `${model}:${version}`, schema: document?.components.schemas.Input, document };
+      return { model: `${model}:${version}`, schema: inputSchemaIn(document), document };
     }
     const { is_official: isOfficial, latest_version: latest } = await this.#http.read(path, modelSchema);
     const document = latest?.openapi_schema;
     const pinned = isOfficial === true || latest == null ? model : `${model}:${latest.id}`;
-    return { model: pinned, schema: document?.components.schemas.Input, document };
+    return { model: pinned, schema: inputSchemaIn(document), document };
   }
 
   async submit(run: Sent, work: SentWork): Promise<Submitted> {

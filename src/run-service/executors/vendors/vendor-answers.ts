@@ -198,3 +198,11 @@ export function bodySchemaIn(document: unknown, path: string): unknown {
   const { data } = operationSchema.safeParse(paths?.[path]);
   return data?.post.requestBody.content['application/json'].schema;
 }
+
+const componentsSchema = z.looseObject({
+  components: z.looseObject({ schemas: z.looseObject({ Input: z.unknown() }) }),
+});
+
+/** The schema of the inputs, from the OpenAPI document of a model that Cog has built. */
+export const inputSchemaIn = (document: unknown): unknown =>
+  componentsSchema.safeParse(document).data?.components.schemas.Input;
