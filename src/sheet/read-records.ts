@@ -89,21 +89,27 @@ export async function* readCells(
  * Fills empty cells from above, and keeps the first of equal rows. Runs before rows are expanded. `names`: the columns of the
  * sheet itself.
  */
-async function* shapedRecords(
+function shapedRecords(
   source: SheetSource,
   options: SheetOptions,
   names: readonly string[],
-): AsyncGenerator<SheetRecord> {
+): AsyncIterable<SheetRecord> {
   const { fillDown = [], unique = false } = options;
   const wanted = fillDown.map((name) => names.indexOf(name)).filter((at) => at >= 0);
-  const records = allRecords(source, options, names);
-  const isFilled = wanted.length > 0;
+  const filled =
+    wanted.length > 0 ? filledRecords(source, options, names, wanted) : allRecords(source, options, names);
+  return unique ? firstOfEach(filled, options, names) : filled;
+}
+
+async function* filledRecords(
+  source: SheetSource,
+  options: SheetOptions,
+  names: readonly string[],
+  wanted: readonly number[],
+): AsyncGenerator<SheetRecord> {
   const dittos = new Set<number>();
-  const groups = isFilled
-    ? await rowGroups(allRecords(source, options, names), names, wanted, dittos)
-    : undefined;
-  const filled = isFilled ? filledDown(source.name, records, wanted, groups, dittos) : records;
-  yield* unique ? firstOfEach(filled, options, names) : filled;
+  const groups = await rowGroups(allRecords(source, options, names), names, wanted, dittos);
+  yield* filledDown(source.name, allRecords(source, options, names), wanted, groups, dittos);
 }
 
 /** The used rows without those that equal an earlier row in every column that is sent. */

@@ -93,8 +93,7 @@ function fitted(fields: readonly string[], width: number, least: number): readon
 export async function* fieldsOf(source: SheetSource, options: SheetOptions): AsyncGenerator<CsvRecord> {
   let headerSeen = false;
   let isWhole = true;
-  const cellOf = cellReader(options);
-  const isVoiced = hasVoices(options);
+  const cellsOf = cellsReader(options);
   try {
     for await (const record of linesJoined(source, options)) {
       if (record.line < (options.headerRow ?? 1)) continue;
@@ -103,7 +102,7 @@ export async function* fieldsOf(source: SheetSource, options: SheetOptions): Asy
       const otherDelimiter = isWhole && record.fault !== undefined && (await delimiterFault(source, options));
       if (otherDelimiter) throw otherDelimiter;
       isWhole &&= record.fault === undefined;
-      yield { ...record, fields: isVoiced ? spokenFields(record.fields) : record.fields.map(cellOf) };
+      yield cellsOf === undefined ? record : { ...record, fields: cellsOf(record.fields) };
     }
   } catch (error) {
     throw error instanceof QuoteError ? tooLong({ file: source.name, line: error.fault.line }) : error;
@@ -111,10 +110,17 @@ export async function* fieldsOf(source: SheetSource, options: SheetOptions): Asy
 }
 
 /** The records; in a list whose text is `unquoted`, some lines belong to the one above. A line that is left out is part of none. */
-async function* linesJoined(source: SheetSource, options: SheetOptions): AsyncGenerator<CsvRecord> {
+function linesJoined(source: SheetSource, options: SheetOptions): AsyncIterable<CsvRecord> {
   const records = parsed(source, parserOf(options), options);
   const isWrapped = options.unquoted !== undefined || options.tags === 'paragraphs';
-  if (options.delimiter !== NO_DELIMITER || !isWrapped) return yield* records;
+  return options.delimiter === NO_DELIMITER && isWrapped ? listTexts(records, source, options) : records;
+}
+
+async function* listTexts(
+  records: AsyncIterable<CsvRecord>,
+  source: SheetSource,
+  options: SheetOptions,
+): AsyncGenerator<CsvRecord> {
   const texts = new ListTexts(options.tags);
   let isHeader = options.headerRow !== 0;
   let above: CsvRecord | undefined;
@@ -138,10 +144,13 @@ async function* linesJoined(source: SheetSource, options: SheetOptions): AsyncGe
   if (above !== undefined) yield { ...above, fields: [text] };
 }
 
-/** A Markdown table pads its cells. */
-function cellReader({ delimiter, tags }: SheetOptions): (text: string) => string {
-  if (delimiter === '|') return (text) => text.trim();
-  return delimiter === NO_DELIMITER && tags === 'strip' ? withoutBullet : (text) => text;
+/** Changes the fields of a record where they are not yet the cells; undefined if they are. */
+function cellsReader(options: SheetOptions): ((fields: readonly string[]) => readonly string[]) | undefined {
+  const { delimiter, tags } = options;
+  if (hasVoices(options)) return spokenFields;
+  // A Markdown table pads its cells.
+  if (delimiter === '|') return (fields) => fields.map((text) => text.trim());
+  return delimiter === NO_DELIMITER && tags === 'strip' ? (fields) => fields.map(withoutBullet) : undefined;
 }
 
 /** Whether the lines of a list are a text and the name of its speaker. */
