@@ -86,7 +86,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'this column contains commas without quotes: it takes all fields that a row has beyond the header; in a list, lines that continue the one above',
+    help: 'this column contains commas or line ends without quotes: it takes all fields that a row has beyond the header, and the lines that complete a row; in a list, lines that continue the one above',
     usual: 'none',
   },
   columns: {

@@ -165,6 +165,14 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,seed\na\nb,2\n',
   },
   {
+    does: 'asked',
+    found:
+      'lines with too few cells that make whole rows together, where no row begins like the further lines',
+    means: 'one row, whose text a line end breaks',
+    flag: '--unquoted',
+    sheet: 'id,prompt,seed\n1,A fox.,5\n2,An owl on\n a branch.,6\n',
+  },
+  {
     found: 'rows that begin with `#` or `//`',
     means: 'comments',
     does: 'asked',

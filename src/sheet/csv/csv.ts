@@ -7,6 +7,7 @@ import { problem, type Correction } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetSource, type SheetOptions, isSkipped } from '../sheet-source.ts';
 import { spokenLine } from '../text/speakers.ts';
+import { completedRows, type CompletedRecord } from './broken-rows.ts';
 import { withoutBullet } from './bullets.ts';
 import { joinedLine, ListTexts } from './list-texts.ts';
 import { CsvParser, QuoteError, type CsvRecord, type QuoteFault } from './csv-parser.ts';
@@ -59,7 +60,10 @@ export async function* csvRecords(
   const [delimiter = ',', takes] = [parserOf(options).delimiter, columns.indexOf(options.unquoted ?? '')];
   let header = options.headerRow !== 0;
   let least = options.longRows === true ? 0 : width;
-  for await (const { line, fields, raw, fault, isEnclosed } of fieldsOf(source, options)) {
+  // Rows that may be short are whole lines.
+  const mayBreak = takes >= 0 && options.shortRows !== true && options.delimiter !== NO_DELIMITER;
+  const records = mayBreak ? wholeRows(source, options, width, takes) : fieldsOf(source, options);
+  for await (const { line, fields, raw, fault, isEnclosed } of records) {
     // Rows without surplus cells have none in the columns behind the header.
     if (least === 0) least = Math.min(fields.length, width);
     // A row without values is blank, except in a single-column sheet, where spaces are a value.
@@ -73,6 +77,19 @@ export async function* csvRecords(
       yield cells.length === width ? record : { ...record, fault: raggedness(line, width, fields, areCells) };
     }
   }
+}
+
+/** The header, and the rows below it; lines that complete a text that is broken at the column `at` belong to its row. */
+export async function* wholeRows(
+  source: SheetSource,
+  options: SheetOptions,
+  width: number,
+  at: number,
+): AsyncGenerator<CompletedRecord> {
+  const records = fieldsOf(source, options);
+  const header = options.headerRow === 0 ? undefined : await records.next();
+  if (header?.done === false) yield header.value;
+  yield* completedRows(records, { width, at, isLeftOut: (line) => isSkipped(options, line) });
 }
 
 /** Joins the field at `at` with the surplus fields of the row: they are one text whose delimiters were not quoted. */

@@ -10,6 +10,7 @@ import { isWorkbook } from '../formats.ts';
 import { ownColumns } from '../result-columns.ts';
 import { type SheetSource, type SheetOptions, rangesOf, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
+import type { BrokenRows } from './broken-rows.ts';
 import { rowsText } from './long-rows.ts';
 import type { NamedLines } from './named-lines.ts';
 import { KEEP } from '../parse-cell.ts';
@@ -82,15 +83,25 @@ export function commentGuess(
   return { options: without, guesses: [toConfirm('rows', text, without, sendingAll)] };
 }
 
-/** Finds rows with fewer cells than the header. */
-export function shortGuess({ short, rows }: Survey, { shortRows }: SheetOptions): GuessPart {
+/** Finds rows with fewer cells than the header. `broken`: they may be parts of rows. */
+export function shortGuess(
+  { short, rows }: Survey,
+  { shortRows }: SheetOptions,
+  broken: BrokenRows | undefined,
+): GuessPart {
   if (shortRows === true || short.count === 0) return NOTHING;
+  const alone = or('to send only the others', { invalid: 'skip' });
+  const asEmpty = { shortRows: true };
+  if (broken?.isLikely === true) {
+    const { settled, text, areShort } = broken;
+    const empty = or('to take missing cells for empty', asEmpty);
+    const guess = toConfirm('rows', text, settled, ...(areShort ? [alone] : []), empty);
+    return { options: settled, guesses: [guess] };
+  }
   const text = `the last cells of ${rowsText(short)} are missing and taken for empty`;
-  const without = short.count * 2 > rows ? [] : [or('to send only the others', { invalid: 'skip' })];
-  return {
-    options: { shortRows: true },
-    guesses: [toConfirm('rows', text, { shortRows: true }, ...without)],
-  };
+  const without = short.count * 2 > rows ? [] : [alone];
+  const whole = broken === undefined ? [] : [or('to join their lines to whole rows', broken.settled)];
+  return { options: asEmpty, guesses: [toConfirm('rows', text, asEmpty, ...without, ...whole)] };
 }
 
 /** Finds rows that continue the row above, or stand in its group: they would be sent without its title. */

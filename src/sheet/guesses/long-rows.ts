@@ -64,11 +64,8 @@ export class LongRows {
 
   /** The only text column that can contain the surplus of all rows. */
   get column(): string | undefined {
-    // Text columns that are data may contain commas too.
-    const isText = (column: number): boolean =>
-      /^(?:string|auto)$/.test(this.#kinds.get(column) ?? 'string') && this.#numeric[column] !== true;
     const fits = [...this.#names.keys()].filter(
-      (column) => isText(column) && this.#shapes.every((shape) => this.#fits(shape, column)),
+      (column) => this.isText(column) && this.#shapes.every((shape) => this.#fits(shape, column)),
     );
     // People put a space after a comma in text, and none between cells.
     const spaced = fits.filter((column) =>
@@ -78,6 +75,11 @@ export class LongRows {
     );
     const [only, ...otherColumns] = fits.length > 1 ? spaced : fits;
     return only === undefined || otherColumns.length > 0 ? undefined : this.#names[only];
+  }
+
+  /** Text columns that are data may contain commas too. */
+  isText(column: number): boolean {
+    return /^(?:string|auto)$/.test(this.#kinds.get(column) ?? 'string') && this.#numeric[column] !== true;
   }
 
   #fits({ numbers }: RowShape, column: number): boolean {

@@ -17,6 +17,7 @@ import {
 } from './guess-rows.ts';
 import { nameProper } from './input-names.ts';
 import { firstRowsOf, HEADER_ROWS } from './guess-header.ts';
+import { brokenRows } from './broken-rows.ts';
 import { hiddenColumns, hiddenRows } from './hidden-cells.ts';
 import { refuseNoHeader } from './headerless.ts';
 import { emptyPartGuesses } from './empty-parts.ts';
@@ -197,12 +198,14 @@ async function settleValues(
   const { keys } = matched;
   const first = await surveyed(source, matched, knownSheet);
   const isOddRefused = knownSheet.refusesOddRows && areOddFew(first, matched.options);
+  const broken = await brokenRows(source, matched.options, first);
+  const isHalfSent = broken?.isLikely === true && !broken.areShort;
   const shapes = [
     commentGuess(first, matched.options),
-    ...(isFewOf(first, matched.options)
+    ...(isFewOf(first, matched.options) && !isHalfSent
       ? []
       : [
-          shortGuess(first, matched.options),
+          shortGuess(first, matched.options, broken),
           longGuess(first.long, matched.options),
           surplusGuess(first.long, matched.options),
         ]),

@@ -115,7 +115,7 @@ export class Survey {
   /** Rows that begin with a comment sign but are data, such as colours. */
   signed = 0;
   /** Rows that have fewer fields than the header. */
-  readonly short = { count: 0, lines: [] as number[], first: '' };
+  readonly short = { count: 0, lines: [] as number[], first: '', widths: new Set<number>() };
   /** Rows that have more fields than the header. */
   readonly long: LongRows;
   /** Words with letters beyond ASCII, in cells that are sent. */
@@ -277,6 +277,7 @@ export class Survey {
   #putShort({ line }: SheetRecord, cells: readonly string[]): void {
     if (this.short.count === 0) this.short.first = shortened(cells.join(' '));
     this.short.count += 1;
+    this.short.widths.add(cells.length);
     if (this.short.lines.length < MAX_VALUES) this.short.lines.push(line);
   }
 
