@@ -25,7 +25,7 @@ export function readableVersion(version: number): number {
   if (version >= OLDEST && version <= READS) return version;
   if (version < OLDEST)
     throw new Error(
-      `E514: this worker understands batches from version ${OLDEST} on, and this one has version ${version}: finish it with the release that made it, or run its sheet again as a new batch`,
+      `E514: an earlier version of runsheet made this batch (behaviour ${version}; this worker continues from ${OLDEST} on): finish it with the version that made it, or run its sheet again as a new batch`,
     );
   throw new Error(
     `this worker understands batches up to version ${READS}, and this one has version ${version}`,

@@ -118,7 +118,7 @@ const TEXTS: Readonly<Record<NoticeBody['event'], (facts: NoticeFacts) => string
   failures: ({ rows }) =>
     `has ${rows.failed} rows without success after ${rows.succeeded + rows.failed} of ${rows.total}`,
   'half-budget': ({ maxCostUsd = 0 }) => `has spent half of ${money(maxCostUsd)}`,
-  paused: ({ pause }) => `is paused (${pause?.kind}): ${pause?.reason}. ${pause?.help}`,
+  paused: ({ pause }) => `is paused (${pause?.kind}): ${pause?.reason}; ${pause?.help}`,
 };
 
 const textOf = (facts: NoticeFacts): string =>
@@ -187,7 +187,7 @@ export function scheduleNoticeBody(about: AboutFiring, notice: ScheduleNotice): 
   const errors = notice.errors.slice(0, MAX_ERRORS).map(shown);
   const help = `correct it, then: ${triggered(about)}`;
   const [first] = errors;
-  const text = `${schedule} made no batch at ${about.clock}: ${first === undefined ? 'it failed' : lineOf(first)}. ${help}`;
+  const text = `${schedule} made no batch at ${about.clock}: ${first === undefined ? 'it failed' : lineOf(first)}; ${help}`;
   return { ...facts, text, help, errors };
 }
 

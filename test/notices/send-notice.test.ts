@@ -26,7 +26,7 @@ describe('an address', () => {
     expect(noticeSchema.strict().parse(JSON.parse(body))).toEqual(bodyOf(notice));
     expect(JSON.parse(body)).toMatchObject({
       event: 'paused',
-      text: 'b is paused (budget): no run fits. to continue with a limit that all rows fit into: runsheet resume b --max-cost 6',
+      text: 'b is paused (budget): no run fits; to continue with a limit that all rows fit into: runsheet resume b --max-cost 6',
     });
     expect(headers['runsheet-notification']).toBe('0123456789abcdef-1-3');
     const [, t = '', v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['runsheet-signature'])) ?? [];
@@ -82,7 +82,7 @@ describe('Slack', () => {
     const pause = { kind: 'blocked', reason: '<!channel> & more' } as const;
     await send(noticeTo('slack:ops', { news: 'paused', pause }), { slack: new Map([['ops', url]]) });
     expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
-      text: expect.stringContaining('b is paused (blocked): &lt;!channel&gt; &amp; more. '),
+      text: expect.stringContaining('b is paused (blocked): &lt;!channel&gt; &amp; more; '),
       mrkdwn: false,
       parse: 'none',
       link_names: false,
