@@ -42,8 +42,9 @@ export const isDefaultGpu = (text: string): boolean =>
 
 /** The GPU that people write as `Nvidia A100 80GB` or `a100 80`; undefined for any other text. */
 export function gpuNamed(text: string): Gpu | undefined {
-  // Nearly all cells use the service's name, which needs no normalization, or are other texts.
-  return EXACT.get(text) ?? (text.length > LONGEST_NAME ? undefined : NAMED.get(plainGpu(text)));
+  // Nearly all cells use the service's name, which needs no normalization, or are empty, or other texts.
+  if (text === '' || text.length > LONGEST_NAME) return undefined;
+  return EXACT.get(text) ?? NAMED.get(plainGpu(text));
 }
 
 /** More characters than any name with its vendor. */

@@ -194,21 +194,22 @@ export type NotAllowed = {
 
 /** Why the deployment does not accept a value; undefined if it does. `json` is canonical. */
 export function notAllowed(json: string, type: InputType): NotAllowed | undefined {
-  const options = type.options ?? [];
-  const text = json.startsWith('"') ? (JSON.parse(json) as string) : json;
-  if (options.length > 0 && !options.includes(text))
-    return {
-      what: 'is not a value of this input',
-      allowed: options,
-      // 4:3 is no slip of 1:1.
-      near: /\p{L}{2}/u.test(text) ? (nearest(text, options) ?? beginningOf(text, options)) : undefined,
-    };
-  const { min, max } = type;
-  const value = /^-?[0-9]/.test(json) ? Number(json) : undefined;
-  if (value === undefined) return undefined;
-  const allowed = [rangeWords(min, max)];
-  if (min !== undefined && value < min) return { what: 'is too small', allowed };
-  return max !== undefined && value > max ? { what: 'is too large', allowed } : undefined;
+  const { options = [], min, max } = type;
+  if (options.length > 0) {
+    const text = json.startsWith('"') ? (JSON.parse(json) as string) : json;
+    if (!options.includes(text))
+      return {
+        what: 'is not a value of this input',
+        allowed: options,
+        // 4:3 is no slip of 1:1.
+        near: /\p{L}{2}/u.test(text) ? (nearest(text, options) ?? beginningOf(text, options)) : undefined,
+      };
+  }
+  if ((min === undefined && max === undefined) || !/^-?[0-9]/.test(json)) return undefined;
+  const value = Number(json);
+  const isSmall = min !== undefined && value < min;
+  if (!isSmall && (max === undefined || value <= max)) return undefined;
+  return { what: isSmall ? 'is too small' : 'is too large', allowed: [rangeWords(min, max)] };
 }
 
 /** The longest choice with which the text begins: `dpmpp_2m` of `DPM++ 2M Karras`. */
