@@ -26,6 +26,8 @@ const PAGES = {
   },
 };
 const FOLDERS = Object.values(PAGES).map(({ entry }) => dirname(entry));
+/** The only module outside of these folders whose values a page may import. */
+const SHARED = ['src/options/number-text.ts'];
 /** Packages whose other versions may give other bytes. */
 const MADE_BY = ['rolldown', 'preact', 'uplot'];
 
@@ -49,9 +51,13 @@ export async function buildPages() {
   return Object.fromEntries(await Promise.all(pages));
 }
 
-/** The digest of a page covers only its folders and packages. */
+/** The digest of a page covers only its folders, the shared module and packages. */
 function refuseModulesOutside(modules) {
-  const inside = [...FOLDERS.map((folder) => join(root, folder) + sep), `${sep}node_modules${sep}`, '\0'];
+  const own = [
+    ...FOLDERS.map((folder) => join(root, folder) + sep),
+    ...SHARED.map((path) => join(root, path)),
+  ];
+  const inside = [...own, `${sep}node_modules${sep}`, '\0'];
   const outside = modules.filter((module) => !inside.some((part) => module.includes(part)));
   if (outside.length > 0) throw new Error(`a page may import only types from ${outside.join(', ')}`);
 }
@@ -86,7 +92,7 @@ function digestOfSources() {
       .map(({ parentPath, name }) => relative(root, join(parentPath, name))),
   );
   const digest = createHash('sha256');
-  for (const path of ['bin/pages.mjs', ...files.toSorted()])
+  for (const path of ['bin/pages.mjs', ...SHARED, ...files.toSorted()])
     digest
       .update(`${path}\n`)
       .update(readFileSync(join(root, path)))

@@ -2,7 +2,7 @@
 
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord, terminalLine } from '../errors/outside-text.ts';
-import { usdText } from '../options/kinds.ts';
+import { exactMoney } from '../options/number-text.ts';
 import { count, plural } from '../options/number-text.ts';
 import { guessesRefused, printedAnswers } from '../sheet/guesses/guess.ts';
 import type { BatchFile } from '../store/batch-file.ts';
@@ -233,17 +233,17 @@ function boughtText({
   batches,
 }: Question & { readonly id: 'boughtBefore' }): string {
   const where = batches === undefined ? '' : ` in ${list(batches)}`;
-  const cost = expectedUsd ? `, about ${usdText(expectedUsd * 1e9)}` : '';
+  const cost = expectedUsd ? `, about ${exactMoney(expectedUsd * 1e9)}` : '';
   return `${plural(rows, 'row')}, of which ${count(paid)} succeeded or may have a run that was paid for${where}${cost}`;
 }
 
 /** `the cost limit $5.00 is less than the $12.40 that all rows are forecast to cost`. */
 function budgetText({ maxNano, runNano, gpu, forecastNano }: LowBudget): string {
-  const limit = `the cost limit ${usdText(maxNano)}`;
+  const limit = `the cost limit ${exactMoney(maxNano)}`;
   const onGpu = gpu === '' ? '' : ` on ${gpu}`;
   return maxNano < runNano
-    ? `${limit} is less than the ${usdText(runNano)} that one run${onGpu} may cost, so it could not be sent`
-    : `${limit} is less than the ${usdText(forecastNano ?? 0)} that all rows are forecast to cost`;
+    ? `${limit} is less than the ${exactMoney(runNano)} that one run${onGpu} may cost, so it could not be sent`
+    : `${limit} is less than the ${exactMoney(forecastNano ?? 0)} that all rows are forecast to cost`;
 }
 
 /** `prompts.csv names 2 files outside of its folder, or hidden in it (3,120 bytes): /home/ann/.ssh/id_rsa, …`. */

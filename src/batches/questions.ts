@@ -2,7 +2,7 @@
 // its user; a command answers with flags, a program with options.
 
 import { definedOnly } from '../options/defined-only.ts';
-import { usdText } from '../options/kinds.ts';
+import { exactMoney } from '../options/number-text.ts';
 import { plural } from '../options/number-text.ts';
 import { stayingOf } from '../options/table.ts';
 import { flagsOf, membersOf } from '../options/written-options.ts';
@@ -275,14 +275,14 @@ const ANSWERS: {
     const usd = enoughNano / 1e9;
     const raise: QuestionAnswer = {
       key: 'r',
-      text: `raise the limit to ${usdText(enoughNano)}, which suffices for all rows`,
+      text: `raise the limit to ${exactMoney(enoughNano)}, which suffices for all rows`,
       flags: [['--max-cost', String(usd)]],
       option: `maxCost: ${usd}`,
       with: { answers: {}, settings: { maxCostNano: enoughNano } },
     };
     const keep: QuestionAnswer = {
       key: 'k',
-      text: `keep it: the batch pauses when ${usdText(maxNano)} are spent`,
+      text: `keep it: the batch pauses when ${exactMoney(maxNano)} are spent`,
       flags: [['--accept-cost']],
       option: 'acceptCost: true',
       with: { answers: { lowBudget: 'accept' } },

@@ -8,7 +8,7 @@ import { count, money, plural } from '../options/number-text.ts';
 import { columnLines } from './column-lines.ts';
 import { SheetRefused } from '../sheet/sheet-refused.ts';
 
-export { count, money, plural } from '../options/number-text.ts';
+export { bytesText, count, money, plural, span } from '../options/number-text.ts';
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
@@ -21,23 +21,6 @@ export const paintFor =
 /** The user's own GPUs have no price, so a zero cost is not mentioned. */
 export const ifPaid = (usd: number | undefined, text: (amount: string) => string): string =>
   usd ? text(money(usd)) : '';
-
-/** `940 bytes`, `12 kB`, `3.4 MB`. */
-export function bytesText(bytes: number): string {
-  if (bytes < 1_000) return plural(bytes, 'byte');
-  const [unit, size] = bytes < 1e6 ? ['kB', 1e3] : bytes < 1e9 ? ['MB', 1e6] : ['GB', 1e9];
-  const number = bytes / size;
-  return `${number < 10 ? number.toFixed(1) : Math.round(number)} ${unit}`;
-}
-
-/** `4.2 s`, `3 min 05 s`, `2 h 10 min`. */
-export function span(ms: number): string {
-  const seconds = ms / 1000;
-  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${String(Math.floor(seconds % 60)).padStart(2, '0')} s`;
-  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
-}
 
 export function errorText(error: unknown, paint: Paint): string {
   const guesses = guessesBehind(error).map((guess) => `${guessLine(guess)}\n`);

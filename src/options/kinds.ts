@@ -3,6 +3,7 @@
 
 import { readTarget } from './notify-target.ts';
 import { MAX_NOTIFY_TARGETS } from './bounds.ts';
+import { exactMoney } from './number-text.ts';
 
 const isWhole = (value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): value is number =>
   Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
@@ -61,14 +62,8 @@ export const money = (mostNano: number) => ({
   type: 'money' as const,
   most: mostNano,
   isKept: (value: unknown): value is number => isWhole(value, 1, mostNano),
-  textOf: usdText,
+  textOf: exactMoney,
 });
-
-/** Dollars with two to four decimals. */
-export function usdText(nano: number): string {
-  const [whole, decimals = ''] = String(Number((nano / 1e9).toFixed(4))).split('.');
-  return `$${whole}.${decimals.padEnd(2, '0')}`;
-}
 
 /** Milliseconds since 1970. */
 export const moment = {

@@ -62,7 +62,13 @@ const copy = (...names: readonly string[]): void => {
 };
 export const copyAll = (): void => copy('bin', 'src', 'activities', 'workflows', 'package.json');
 export const copyPages = (): void =>
-  copy('bin', 'src/results/page/browser', 'src/run-service/dashboard/browser', 'package.json');
+  copy(
+    'bin',
+    'src/options/number-text.ts',
+    'src/results/page/browser',
+    'src/run-service/dashboard/browser',
+    'package.json',
+  );
 export const copyFew = (): void => {
   copy('bin', 'package.json');
   for (const [name, text] of Object.entries(FEW)) {

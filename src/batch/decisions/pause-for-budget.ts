@@ -1,4 +1,4 @@
-import { usdText } from '../../options/kinds.ts';
+import { exactMoney } from '../../options/number-text.ts';
 import { pause } from '../pausing/pauses.ts';
 import {
   attemptCost,
@@ -23,9 +23,10 @@ export const pauseForBudget: Decision = {
   act: (state) => {
     const next = cheapest(state) as NextRun;
     const { gpu } = next;
-    const spent = `${usdText(spentNano(state))} of ${usdText(state.params.maxCostNano as number)} spent`;
+    const spent = `${exactMoney(spentNano(state))} of ${exactMoney(state.params.maxCostNano as number)} spent`;
     const reserved = reservedNano(state);
-    const held = reserved === 0 ? '' : `, ${usdText(reserved)} reserved for runs whose cost is not known yet`;
+    const held =
+      reserved === 0 ? '' : `, ${exactMoney(reserved)} reserved for runs whose cost is not known yet`;
     const on = gpu === undefined ? '' : ` on ${gpu}`;
     pause(state, 'budget', `${spent}${held}; the next run${on} ${mostText(state, next)}`);
   },
@@ -33,10 +34,10 @@ export const pauseForBudget: Decision = {
 
 function mostText({ params }: State, { needed, ...account }: NextRun): string {
   const isLearned = params.learnsCost === true && Number.isFinite(highestCost(params, account));
-  if (isLearned) return `reserves ${usdText(needed)}, the most that one has cost`;
+  if (isLearned) return `reserves ${exactMoney(needed)}, the most that one has cost`;
   if (params.learnsCost === true || !Number.isFinite(needed)) return 'has no known cost';
   const isEstimate = params.reserve === 'p99' && account.p99Nano !== undefined;
-  return `${isEstimate ? 'reserves an estimate of' : 'may cost up to'} ${usdText(needed)}`;
+  return `${isEstimate ? 'reserves an estimate of' : 'may cost up to'} ${exactMoney(needed)}`;
 }
 
 /** Whether the next run would not fit even if all runs in flight cost nothing. */

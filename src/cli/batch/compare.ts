@@ -61,4 +61,4 @@ function linesOf(comparison: Comparison): readonly string[] {
 const sideText = ({ measured, run_seconds, cost_usd, gpu }: Comparison, side: 'a' | 'b'): string =>
   measured === 0
     ? 'not measured'
-    : [gpu[side], span(run_seconds[side] * 1_000), ifPaid(cost_usd[side], String)].filter(Boolean).join('  ');
+    : [gpu[side], span(run_seconds[side]), ifPaid(cost_usd[side], String)].filter(Boolean).join('  ');

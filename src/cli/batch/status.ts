@@ -103,7 +103,7 @@ function textOf({ file }: FoundBatch, shown: BatchStatus): string {
         `  waits     ${terminalLine(url)} has not said whether it took ${plural(runs, 'run')}; known by ${new Date(untilMs).toLocaleTimeString('sv-SE').slice(0, 5)} at the latest`,
     ),
     ...undelivered.map((notice) => `  notices   ${terminalLine(undeliveredText(notice))}`),
-    ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
+    ...(summary ? [`  took      ${span(summary.seconds)}`] : []),
     ...[costLine(file, shown)].filter((text) => text !== undefined).map((text) => `  cost      ${text}`),
     `  folder    ${terminalLine(folder)}`,
   ];

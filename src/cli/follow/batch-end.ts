@@ -65,7 +65,7 @@ export function closing(summary: Summary, path: string, paint: Paint): string {
   const mark = failed === 0 ? paint('green', '✓') : paint('yellow', '!');
   const unsuccessful = Object.entries(outcomes).filter(([name, times]) => name !== 'succeeded' && times > 0);
   const lines = [
-    `${mark} ${count(outcomes.succeeded)} of ${count(rows)} rows succeeded in ${span(seconds * 1000)}${rehearsal ? ' · rehearsal' : ''}`,
+    `${mark} ${count(outcomes.succeeded)} of ${count(rows)} rows succeeded in ${span(seconds)}${rehearsal ? ' · rehearsal' : ''}`,
     ...unsuccessful.flatMap(([name, times]) => [
       `  ${paint('red', `${count(times)} ${name}`)}`,
       ...(name === 'refused' ? refusedLines({ rows: times, first: summary.refused ?? [] }) : []),

@@ -151,7 +151,7 @@ function workLines(progress: Progress, { perSecond, etaMs }: Speed, phases: Phas
   const held = outstandingRuns(progress);
   if (held + progress.unsent + progress.retrying === 0) return [endText(progress)];
   const speed = perSecond >= 1 ? `${perSecond.toFixed(1)} rows/s` : `${(perSecond * 60).toFixed(1)} rows/min`;
-  const eta = etaMs === undefined ? '' : `about ${span(etaMs)} left`;
+  const eta = etaMs === undefined ? '' : `about ${span(etaMs / 1_000)} left`;
   const shown = phases === undefined ? '' : phasesText(phases, held);
   return [
     `${count(held)} of ${count(allowedNow(progress))} in flight${shown}`,

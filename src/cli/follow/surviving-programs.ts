@@ -10,7 +10,7 @@ import { nextCommand } from '../next-command.ts';
 export async function goingOnText(batchFolder: FoundBatch): Promise<string | undefined> {
   const seats = await busySeats(configOf({}).home, batchFolder.file);
   if (seats.length === 0) return undefined;
-  const most = span(Math.max(...seats.map(({ busyMs }) => busyMs ?? 0)));
+  const most = span(Math.max(...seats.map(({ busyMs }) => busyMs ?? 0)) / 1_000);
   const [goes, each] = seats.length === 1 ? ['goes', ''] : ['go', ' each'];
   return `${plural(seats.length, 'program')} ${goes} on with 1 run${each} (at most ${most}); resume takes their results; to stop them: ${nextCommand('cancel', batchFolder, { more: '--running' })}`;
 }

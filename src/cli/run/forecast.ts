@@ -15,7 +15,7 @@ export function forecastLines(estimate: Estimate): readonly string[] {
   if (cost_usd !== null && cost_usd.low === cost_usd.high)
     return [
       `  cost      ${fixedText(cost_usd.expected, source)}`,
-      `  time      ${seconds === null ? 'unknown: no earlier run here' : intervalText(seconds, duration)}`,
+      `  time      ${seconds === null ? 'unknown: no earlier run here' : intervalText(seconds, span)}`,
     ];
   if (source === 'prices')
     return isPriced
@@ -24,7 +24,7 @@ export function forecastLines(estimate: Estimate): readonly string[] {
   const isDetailed = gpus.length > 1 || (isPriced ? cost_usd : seconds) === null;
   return [
     `  cost      ${costText(cost_usd, isPriced)}`,
-    `  time      ${seconds === null ? 'unknown in total' : intervalText(seconds, duration)}`,
+    `  time      ${seconds === null ? 'unknown in total' : intervalText(seconds, span)}`,
     ...(isDetailed ? gpus.map(([gpu, shown]) => `            ${gpuText(gpu, shown)}`) : []),
     `            ${sourceText(estimate)}`,
   ];
@@ -40,8 +40,6 @@ const costText = (cost: Interval | null, isPriced: boolean): string =>
 /** The user's own GPUs have no price. */
 const NO_PRICE = 'not counted: no price is known';
 
-const duration = (seconds: number): string => span(seconds * 1000);
-
 const intervalText = ({ low, expected, high }: Interval, text: (number: number) => string): string =>
   `about ${text(expected)}, 90 % likely between ${text(low)} and ${text(high)}`;
 
@@ -53,7 +51,7 @@ function gpuText(gpu: string, shown: ShownAmounts): string {
     return `${name}: ${basis} here${ifShort(shown)}`;
   }
   const cost = cost_usd === null ? 'no price is known, ' : `${shortText(cost_usd, money)}, `;
-  return `${name}: ${cost}alone ${shortText(seconds, duration)}`;
+  return `${name}: ${cost}alone ${shortText(seconds, span)}`;
 }
 
 function sourceText({ source, runs, batches: [newest = '', ...older] }: Estimate): string {

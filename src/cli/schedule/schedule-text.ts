@@ -58,7 +58,7 @@ export function aboutLines({
     `  runs on   ${terminalLine(request.deployment)}${reuse ? ', only rows that no earlier batch has' : ', every row'}`,
     ...(notify.length === 0 ? [] : [`  notifies  ${terminalLine(notify.join(', '))}`]),
     `  overlap   ${OVERLAP[overlap]}`,
-    `  catch-up  up to ${span(catchupMs)} late, if no server ran at the time`,
+    `  catch-up  up to ${span(catchupMs / 1_000)} late, if no server ran at the time`,
   ];
 }
 

@@ -116,7 +116,7 @@ function inputsText(inputTypes: readonly InputType[]): string {
 }
 
 const limitText = ({ runTimeoutSeconds: seconds }: Deployment): string =>
-  seconds === undefined ? 'unknown' : span(seconds * 1_000);
+  seconds === undefined ? 'unknown' : span(seconds);
 
 /** The words of a command that name the deployment and its service. */
 const wordsFor = ({ id, name }: Deployment, isLocal: boolean): string =>

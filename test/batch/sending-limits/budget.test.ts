@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NONE_HELD } from '../../../src/batch/accounting/reserved-attempts.ts';
 import { reportDuplicate } from '../../../src/batch/accounting/duplicates.ts';
-import { usdText } from '../../../src/options/kinds.ts';
 import { budgetLeft, reservedNano, spentNano } from '../../../src/batch/sending-limits/budget.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
@@ -198,18 +197,5 @@ describe('a budget', () => {
       ok: false,
       note: 'the cost of a run has no known bound, so max-cost could not be kept',
     });
-  });
-});
-
-describe('an amount', () => {
-  it.each([
-    [20e9, '$20.00'],
-    [19.95e9, '$19.95'],
-    [19.5e9, '$19.50'],
-    [202_200_000, '$0.2022'],
-    [33_712, '$0.00'],
-    [1e15, '$1000000.00'],
-  ])('of %d nano-dollars is shown as %s', (nano, text) => {
-    expect(usdText(nano)).toBe(text);
   });
 });

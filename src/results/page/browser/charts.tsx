@@ -7,7 +7,8 @@ import Plot, { type AlignedData, type Options } from 'uplot';
 import type { Table } from './all-rows.ts';
 import { BUCKETS, courseOf, lanesOf, smooth, type Bar, type Course } from './course.ts';
 import { toneOf, useWidth } from './parts.tsx';
-import { count, money, plural, rough, span } from './text.ts';
+import { count, money, plural, span } from '../../../options/number-text.ts';
+import { rough } from './text.ts';
 
 /** `shown`: the values of a line that is drawn on top of another. */
 type Series = {
@@ -155,7 +156,7 @@ function optionsOf(
 const axisText = (seconds: number): string =>
   span(seconds)
     .replace('.0 ', ' ')
-    .replace(/ 0 (?:s|min)$/, '');
+    .replace(/ 00 (?:s|min)$/, '');
 
 type BarsProps = { table: Table; course: Course; gpu: number; name: string; open: OpenAttempt };
 

@@ -19,7 +19,8 @@ import {
   SIDES,
   type PairWish,
 } from './pairs.tsx';
-import { count, factsText, joined, money, plural, span } from './text.ts';
+import { count, money, plural, span } from '../../../options/number-text.ts';
+import { factsText, joined } from './text.ts';
 
 const ONLY_SHOWN = 200;
 const EVERYTHING: PairWish = { show: '', text: '', sort: 'change' };

@@ -6,7 +6,8 @@ import type { Table } from './all-rows.ts';
 import { failureGroups, sameGroups, type FailureGroup, type Wish } from './arrange.ts';
 import { Button, Copy, Terms, toneOf } from './parts.tsx';
 import { asCalled, commandOf, retryOf } from './commands.ts';
-import { count, dateOf, ifPaid, joined, money, plural, rough, span } from './text.ts';
+import { count, money, plural, span } from '../../../options/number-text.ts';
+import { dateOf, ifPaid, joined, rough } from './text.ts';
 
 type AttentionProps = {
   table: Table;

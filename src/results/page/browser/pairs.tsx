@@ -6,7 +6,8 @@ import { readColumns } from './data.ts';
 import { NoPicture, SmallFile } from './files.tsx';
 import type { Card, Cell } from './gallery.tsx';
 import { Terms, toneOf } from './parts.tsx';
-import { count, factsText } from './text.ts';
+import { count } from '../../../options/number-text.ts';
+import { factsText } from './text.ts';
 
 export type PairWish = { show: string; text: string; sort: string };
 

@@ -2,7 +2,8 @@
 
 import type { ButtonHTMLAttributes, ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { count, decoded } from './text.ts';
+import { count } from '../../../options/number-text.ts';
+import { decoded } from './text.ts';
 
 export type Children = ComponentChildren;
 export type Choice = readonly [value: string, label: string];

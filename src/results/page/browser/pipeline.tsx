@@ -4,7 +4,8 @@ import { render } from 'preact';
 import type { PipelineFacts } from '../pipeline-page.ts';
 import { Copy, Lines, NewTab, Section, type Line } from './parts.tsx';
 import { asCalled, placed } from './commands.ts';
-import { count, ifPaid, joined, money, plural } from './text.ts';
+import { count, money, plural } from '../../../options/number-text.ts';
+import { ifPaid, joined } from './text.ts';
 
 type Stage = PipelineFacts['stages'][number];
 

@@ -7,7 +7,8 @@ import { Button, Copy, NewTab, Section, Terms, toneOf } from './parts.tsx';
 import { choiceOf, type PickChoice, type RowPick } from './picks.ts';
 import type { Source } from './row-card.tsx';
 import { retryOf } from './commands.ts';
-import { dateOf, ifPaid, joined, size, span } from './text.ts';
+import { bytesText, span } from '../../../options/number-text.ts';
+import { dateOf, ifPaid, joined } from './text.ts';
 import { Viewer } from './viewer.tsx';
 
 /** `attempt`: the attempt to which the side scrolls, from 1; 0: none. */
@@ -200,7 +201,7 @@ function Detail({ source: { table }, row, detail, path, attempt }: DetailProps) 
         <ul class="note">
           {files.map(({ path: href, bytes, name }) => (
             <li key={href}>
-              <NewTab href={href} text={href} /> {size(bytes)} · {name}
+              <NewTab href={href} text={href} /> {bytesText(bytes)} · {name}
             </li>
           ))}
         </ul>

@@ -4,7 +4,7 @@ import type { TargetedKeyboardEvent, TargetedMouseEvent, TargetedTouchEvent } fr
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { kindOf } from './files.tsx';
 import { Button, type Children } from './parts.tsx';
-import { count } from './text.ts';
+import { count } from '../../../options/number-text.ts';
 
 type ViewerProps = {
   place: number;
