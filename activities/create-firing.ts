@@ -1,6 +1,6 @@
 // Makes the batch of a firing from the current sheet. A firing has one batch, which a retry finds again.
 
-import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
+import { firingOf, type ScheduleDefinition } from '../src/schedule/schedule-definition.ts';
 import { asKeys } from '../src/schedule/job-keys.ts';
 import { problem } from '../src/errors/error.ts';
 import { LOCAL } from '../src/service-client/local-address.ts';

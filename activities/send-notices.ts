@@ -13,7 +13,7 @@ import { reasonWithRows } from '../src/results/batch-rows.ts';
 import { readLatestSummary } from '../src/results/summary.ts';
 import { LOCAL } from '../src/service-client/local-address.ts';
 import { shown, timesOf, zoneOf } from '../src/schedule/cron.ts';
-import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
+import { firingOf, type ScheduleDefinition } from '../src/schedule/schedule-definition.ts';
 import type { Deps } from './deps.ts';
 
 type NoticeInput = BatchRef & { readonly notice: Notice; readonly progress: Progress };

@@ -1,13 +1,18 @@
 // Schedules for programs: sheets that run at fixed times.
 
 import { definedOnly } from '../options/defined-only.ts';
-import { definitionFrom, firingOf, isFilled, type ScheduleDefinition } from '../schedule/definition.ts';
+import {
+  definitionFrom,
+  firingOf,
+  isFilled,
+  type ScheduleDefinition,
+} from '../schedule/schedule-definition.ts';
 import type { FiringInfo } from '../temporal/firing-info.ts';
 import type { DraftBatch } from '../batches/laid-out-sheet.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { openBatchFolder } from '../store/batch-folders.ts';
 import { LOCAL } from '../service-client/local-address.ts';
-import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/schedules.ts';
+import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/temporal-schedules.ts';
 import { serviceOf } from './connect-options.ts';
 import { refusal } from '../batches/question-texts.ts';
 import { asOption, AGAIN, type Wording } from '../batches/questions.ts';
@@ -38,7 +43,7 @@ export type ScheduleOptions = Omit<BatchOptions, 'name' | 'deadline' | 'reuse'> 
   readonly overlap?: 'skip' | 'buffer' | 'cancel';
   /** How late a firing may be, if no server ran at its time; at least `10s` (default: an hour). */
   readonly catchup?: Duration;
-  /** Pauses each batch so long after its firing, such as `8h` (default: none). */
+  /** Pauses each batch this long after its firing, such as `8h` (default: none). */
   readonly deadline?: Duration;
   /** A path or a file URL, which each firing reads; `{{date}}` and `{{time}}` are those of the firing. */
   readonly sheet: string | URL;

@@ -2,8 +2,7 @@
 // default; the other one follows the real service's published source.
 
 import { GPUS } from '../options/gpu.ts';
-
-export type BehaviourName = 'specification' | 'vendor';
+import type { BehaviourName } from './service-settings.ts';
 
 export type Behaviour = {
   readonly name: BehaviourName;

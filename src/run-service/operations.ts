@@ -6,7 +6,8 @@ import * as paths from '../service-client/contract/paths.ts';
 import { PATHS } from '../service-client/contract/paths.ts';
 import { queueRequestSchemaFor } from '../service-client/contract/queue.ts';
 import * as shown from '../service-client/contract/shown.ts';
-import { behaviourOf, type BehaviourName } from './behaviour.ts';
+import { behaviourOf } from './behaviour.ts';
+import type { BehaviourName } from './service-settings.ts';
 
 export type Operation = {
   /** A method and a path, such as `GET /api/run/:run_id`. */

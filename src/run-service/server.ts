@@ -7,6 +7,7 @@ import { isLoopback } from '../options/loopback.ts';
 import { openPageLogin } from '../host/page-login.ts';
 import { createApp, type ConnectionLimits } from './app.ts';
 import { API, openTokens, V1 } from './auth.ts';
+import { DAY_MS, GIB, SERVICE_DEFAULTS } from './service-settings.ts';
 import { createWallClock } from './service-time.ts';
 import { createService, type RunServiceOptions, type Service } from './service.ts';
 import { openCaller } from './webhooks/webhooks.ts';
@@ -28,7 +29,6 @@ export type LocalServiceOptions = Omit<RunServiceOptions, Usual | 'outside' | 'r
     readonly webhooksAnywhere?: boolean;
     /** 0 takes any free port. */
     readonly port: number;
-    /** Default: 127.0.0.1. */
     readonly host?: string;
     /** The base of file and upload addresses, if clients reach the service by another address than its own. */
     readonly publicUrl?: string;
@@ -40,13 +40,9 @@ export type LocalServiceOptions = Omit<RunServiceOptions, Usual | 'outside' | 'r
     readonly limits?: ConnectionLimits;
   };
 
-const KEEP_FILES_MS = 7 * 86_400_000;
-/** The default bound for a service that several people share. */
-const OWNER_UPLOAD_BYTES = 100 * 2 ** 30;
-
 /** Starts the service and continues the runs in its database. Throws E602 for invalid options. */
 export async function startLocalService(options: LocalServiceOptions) {
-  const { host = '127.0.0.1', log = () => undefined } = options;
+  const { host = SERVICE_DEFAULTS.host, log = () => undefined } = options;
   if (!(options.speed > 0))
     throw problem('E602', { what: `the speed is ${options.speed}; it must be greater than 0` });
   const { webhooksAnywhere: anywhere = false } = options;
@@ -54,10 +50,10 @@ export async function startLocalService(options: LocalServiceOptions) {
   const tokens = openTokens(options.tokens);
   const isAlone = listensHere && tokens.hasOneOwner;
   const service = createService({
-    behaviour: 'specification',
+    behaviour: SERVICE_DEFAULTS.behaviour,
     reach: anywhere ? 'anywhere' : isAlone ? 'here' : 'nowhere',
-    keepFilesMs: KEEP_FILES_MS,
-    ownerUploadBytes: isAlone ? Number.POSITIVE_INFINITY : OWNER_UPLOAD_BYTES,
+    keepFilesMs: SERVICE_DEFAULTS.keepFilesDays * DAY_MS,
+    ownerUploadBytes: isAlone ? Number.POSITIVE_INFINITY : SERVICE_DEFAULTS.ownerUploadsGib * GIB,
     ...options,
     log,
     outside: {

@@ -14,7 +14,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { timesOf } from './cron.ts';
-import type { ScheduleDefinition } from './definition.ts';
+import type { ScheduleDefinition } from './schedule-definition.ts';
 import { canonical } from '../host/canonical-json.ts';
 import { textIfThere } from '../errors/file-fault.ts';
 

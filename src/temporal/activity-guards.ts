@@ -3,7 +3,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { codedMessage, problem } from '../errors/error.ts';
-import type { ScheduleDefinition } from '../schedule/definition.ts';
+import type { ScheduleDefinition } from '../schedule/schedule-definition.ts';
 import type { TicketFolder } from '../schedule/tickets.ts';
 
 type StartedActivity = Parameters<ActivityInterceptorsFactory>[0]['info'];

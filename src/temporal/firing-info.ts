@@ -8,7 +8,7 @@ import {
 } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { nominalTimeOf } from '../batch/workflow-ids.ts';
-import { batchNameAt } from '../schedule/definition.ts';
+import { batchNameAt } from '../schedule/schedule-definition.ts';
 import { errorMessage } from '../errors/error.ts';
 
 export type FiringInfo = {

@@ -11,7 +11,7 @@ import { loadConfig } from '../../src/host/config.ts';
 import { openDownloads } from '../../src/service-client/download.ts';
 import { refusal } from '../../src/batches/question-texts.ts';
 import { asKeys } from '../../src/schedule/job-keys.ts';
-import { definitionFrom } from '../../src/schedule/definition.ts';
+import { definitionFrom } from '../../src/schedule/schedule-definition.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
 import { Place } from '../batches/creating.ts';
 import { openService, TOKEN } from '../run-service/asking.ts';

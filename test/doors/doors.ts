@@ -12,7 +12,7 @@ import { Servers } from '../../src/library/servers.ts';
 import type { Session } from '../../src/library/session.ts';
 import { SavedSheet } from '../../src/library/watched/saved-sheet.ts';
 import { openDownloads } from '../../src/service-client/download.ts';
-import { definitionFrom } from '../../src/schedule/definition.ts';
+import { definitionFrom } from '../../src/schedule/schedule-definition.ts';
 import { batchCallOf } from '../../workflows/run-batch.ts';
 import { depsOf } from '../activities/deps.ts';
 import type { Said } from '../stage/in-process.ts';

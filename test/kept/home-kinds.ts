@@ -11,7 +11,7 @@ import { keepProgram, keptProgram, type NamedProgram } from '../../src/host/name
 import { isTrusted, trust, trustNotes, type TrustSubject } from '../../src/host/trust-notes.ts';
 import { allowedPrograms, allowProgram } from '../../src/notices/prepare-targets.ts';
 import { keepLocalService, localService } from '../../src/service-client/local-address.ts';
-import type { ScheduleDefinition } from '../../src/schedule/definition.ts';
+import type { ScheduleDefinition } from '../../src/schedule/schedule-definition.ts';
 import { openTickets } from '../../src/schedule/tickets.ts';
 import { allowOut, keptOuts } from '../../src/store/allowed-folders.ts';
 import { choosePorts, type Ports } from '../../src/temporal/embedded/ports.ts';

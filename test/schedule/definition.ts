@@ -1,6 +1,6 @@
 // A definition of a schedule for tests.
 
-import type { ScheduleDefinition } from '../../src/schedule/definition.ts';
+import type { ScheduleDefinition } from '../../src/schedule/schedule-definition.ts';
 
 export function definitionOf({
   set = {},

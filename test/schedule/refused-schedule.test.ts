@@ -1,6 +1,6 @@
 import { ScheduleNotFoundError, type Client } from '@temporalio/client';
 import { expect, it } from 'vitest';
-import { openSchedules } from '../../src/temporal/schedules.ts';
+import { openSchedules } from '../../src/temporal/temporal-schedules.ts';
 import { definitionOf } from './definition.ts';
 
 const refusal = Object.assign(new Error('Failed to create schedule'), {

@@ -4,11 +4,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '@temporalio/client';
 import { loadConfig } from '../../src/host/config.ts';
 import { shown, timesOf, zoneOf } from '../../src/schedule/cron.ts';
-import type { ScheduleDefinition } from '../../src/schedule/definition.ts';
+import type { ScheduleDefinition } from '../../src/schedule/schedule-definition.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { clientConverter } from '../../src/temporal/encryption/converter.ts';
 import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
-import { matchingTimes, openSchedules, type Schedules } from '../../src/temporal/schedules.ts';
+import { matchingTimes, openSchedules, type Schedules } from '../../src/temporal/temporal-schedules.ts';
 import { definitionOf } from './definition.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ScheduleDefinition } from '../../src/schedule/definition.ts';
+import type { ScheduleDefinition } from '../../src/schedule/schedule-definition.ts';
 import { openTickets, type TicketFolder } from '../../src/schedule/tickets.ts';
 import { definitionOf } from './definition.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';

@@ -2,6 +2,7 @@
 
 import { buildRouteMap } from '@stricli/core';
 import { OVERLAPS } from '../../options/choices.ts';
+import { SCHEDULE_DEFAULTS } from '../../schedule/schedule-settings.ts';
 import { command } from '../command.ts';
 import { boolean, choice, optional, out, shownFlags, sheetFlags, textFlag, time } from '../flags/flags.ts';
 import { named as nameKind, MAX_SCHEDULE_NAME } from '../../options/kinds.ts';
@@ -33,16 +34,19 @@ const create = command(
       tz: optional(textFlag('zone', "time zone of the rule, such as Europe/Paris (default: the machine's)")),
       overlap: choice(
         OVERLAPS,
-        'skip',
+        SCHEDULE_DEFAULTS.overlap,
         'if the batch of an earlier firing runs: leave the new one out, let one wait, or cancel the earlier one',
       ),
       catchup: optional(
-        time('time', 'fire late if no server ran at the time, up to this long after it (default: 1h)'),
+        time(
+          'time',
+          `fire late if no server ran at the time, up to this long after it (default: ${SCHEDULE_DEFAULTS.catchupHours}h)`,
+        ),
       ),
       replace: boolean('change the schedule of this name'),
       ...sheetOfFiring,
       deadline: optional(
-        time('time', 'pause each batch so long after its firing, such as 8h (default: none)'),
+        time('time', 'pause each batch this long after its firing, such as 8h (default: none)'),
       ),
       reuse: boolean('keep the results of rows that succeeded in earlier batches; buy only the others'),
     },

@@ -3,9 +3,9 @@
 import { answersFrom } from '../../library/start/program-rows.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { DraftBatch } from '../../batches/laid-out-sheet.ts';
-import { definitionFrom, isFilled, type ScheduleDefinition } from '../../schedule/definition.ts';
+import { definitionFrom, isFilled, type ScheduleDefinition } from '../../schedule/schedule-definition.ts';
 import { problem } from '../../errors/error.ts';
-import type { CreatedSchedule } from '../../temporal/schedules.ts';
+import type { CreatedSchedule } from '../../temporal/temporal-schedules.ts';
 import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
 import { withOwnGpus } from '../flags/gpu-flags.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';

@@ -2,10 +2,10 @@
 
 import { toString as cronText } from 'cronstrue';
 import { parseCron, shown, zoneOf, type Zone } from '../../schedule/cron.ts';
-import type { ScheduleDefinition } from '../../schedule/definition.ts';
+import type { ScheduleDefinition } from '../../schedule/schedule-definition.ts';
 import { terminalLine, terminalLines } from '../../errors/outside-text.ts';
 import { shownFirings, type ShownFiring } from '../../library/schedules.ts';
-import type { CreatedSchedule, ScheduleInfo } from '../../temporal/schedules.ts';
+import type { CreatedSchedule, ScheduleInfo } from '../../temporal/temporal-schedules.ts';
 import { count, ifPaid, plural, span } from '../format.ts';
 import { scheduleSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';

@@ -1,7 +1,7 @@
 // schedule list, show, pause, resume, delete. Each starts the embedded servers, because they hold the schedules.
 
 import { zoneOf, instantOf, type Zone } from '../../schedule/cron.ts';
-import type { ScheduleInfo } from '../../temporal/schedules.ts';
+import type { ScheduleInfo } from '../../temporal/temporal-schedules.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { aboutLines, firingLine, ruleInWords, ruleLines, scheduleJson, timeText } from './schedule-text.ts';
@@ -10,7 +10,7 @@ import { shownFirings } from '../../library/schedules.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { toKeep } from '../next-command.ts';
 import { openSession } from '../session.ts';
-import type { ScheduleDefinition } from '../../schedule/definition.ts';
+import type { ScheduleDefinition } from '../../schedule/schedule-definition.ts';
 import { problem } from '../../errors/error.ts';
 import { triggerSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';

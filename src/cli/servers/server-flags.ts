@@ -1,6 +1,7 @@
 // Flags of the commands about servers and this machine.
 
 import { fail } from '../flags/flag-kinds.ts';
+import { BEHAVIOURS, SERVICE_DEFAULTS } from '../../run-service/service-settings.ts';
 import { isWebAddress } from '../../host/web-address.ts';
 import {
   age,
@@ -41,7 +42,7 @@ export const serviceFlags = {
   port: { ...port('port', 'port; 0 chooses a free one'), default: '0' },
   host: {
     ...textFlag('address', 'where it listens; for other machines, such as 0.0.0.0, it needs keys'),
-    default: '127.0.0.1',
+    default: SERVICE_DEFAULTS.host,
   },
   publicUrl: optional(
     publicAddress('url', 'the address by which others reach it: the base of addresses of files and uploads'),
@@ -60,12 +61,12 @@ export const serviceFlags = {
   ),
   keepFiles: {
     ...age('time', 'how long the files of runs on your own GPUs are kept, at least'),
-    default: '7d',
+    default: `${SERVICE_DEFAULTS.keepFilesDays}d`,
   },
   ownerUploads: optional(
     wholeFlag(1)(
       'GiB',
-      'how many GiB of uploads each owner may keep, such as 500 (default: 100; one person on this machine: any number)',
+      `how many GiB of uploads each owner may keep, such as 500 (default: ${SERVICE_DEFAULTS.ownerUploadsGib}; one person on this machine: any number)`,
     ),
   ),
   deployments: optional(
@@ -73,9 +74,9 @@ export const serviceFlags = {
   ),
   fault: repeatable(textFlag('name=rate', 'inject this fault at a rate from 0 to 1, such as busy=0.03')),
   behaviour: choice(
-    ['specification', 'vendor'],
-    'specification',
-    'which to follow where specification and vendor differ',
+    BEHAVIOURS,
+    SERVICE_DEFAULTS.behaviour,
+    'behaviour where the specification and the vendor differ',
   ),
   only: optionalChoice(['v1'], 'serve the V1 API only, as before a migration'),
   webhooksAnywhere: boolean('call webhooks on other machines too'),
@@ -89,10 +90,10 @@ export const serviceFlags = {
 export const deploymentsFlags = {
   api,
   service: namedService,
-  local: boolean('those of the local run service'),
+  local: boolean('list the deployments of the local run service'),
   ...ownFlags,
   sheet: boolean('print a sheet with a column for each input and a row of the defaults'),
-  fields: boolean('of a workflow, show every field that a column can fill'),
+  fields: boolean('show every field of a workflow that a column can fill'),
   ...shownFlags,
 } as const;
 

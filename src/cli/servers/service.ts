@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { problem, errorMessage } from '../../errors/error.ts';
 import { DEMO_DEPLOYMENTS, startLocalService, type LocalService } from '../../run-service/server.ts';
+import { GIB } from '../../run-service/service-settings.ts';
 import { OWN_KEYS, sharedToken } from '../../run-service/auth.ts';
 import { loadConfigWith } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
@@ -76,7 +77,7 @@ export default async function service(this: Context, flags: ServiceFlags): Promi
     only: flags.only,
     webhooksAnywhere: flags.webhooksAnywhere,
     keepFilesMs: flags.keepFiles,
-    ...(flags.ownerUploads !== undefined && { ownerUploadBytes: flags.ownerUploads * 2 ** 30 }),
+    ...(flags.ownerUploads !== undefined && { ownerUploadBytes: flags.ownerUploads * GIB }),
     seed: flags.seed,
     log(event, facts) {
       log[LEVELS[event] ?? 'debug'](facts, event);

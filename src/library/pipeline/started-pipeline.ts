@@ -20,7 +20,7 @@ import type { ProposalSource } from '../../batches/propose.ts';
 import { list, problem } from '../../errors/error.ts';
 import { named } from '../../options/kinds.ts';
 import { PIPELINE_FILE } from '../../store/batch-file.ts';
-import { settingsChanged } from '../../schedule/definition.ts';
+import { settingsChanged } from '../../schedule/schedule-definition.ts';
 import { locationOf, type BatchFolder } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';

@@ -5,7 +5,7 @@ import {
   definitionFrom,
   firingOf,
   refuseOtherPlaceholders,
-} from '../../src/schedule/definition.ts';
+} from '../../src/schedule/schedule-definition.ts';
 import { definitionOf } from './definition.ts';
 
 const TWO_IN_PARIS = Date.parse('2026-11-23T01:00:00Z');

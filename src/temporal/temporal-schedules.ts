@@ -13,7 +13,7 @@ import {
 import type { runsheetFiring } from '../../workflows/firing.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/workflow-ids.ts';
-import { batchNameAt, changesBetween, type ScheduleDefinition } from '../schedule/definition.ts';
+import { batchNameAt, changesBetween, type ScheduleDefinition } from '../schedule/schedule-definition.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { waitInCall, type Abortable } from '../host/call-signal.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';

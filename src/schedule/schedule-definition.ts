@@ -7,6 +7,7 @@ import { named, MAX_SCHEDULE_NAME } from '../options/kinds.ts';
 import { isAddress, shownAddress } from '../errors/redact.ts';
 import type { Overlap } from '../options/choices.ts';
 import type { BatchRequest } from '../batches/batch-request.ts';
+import { SCHEDULE_DEFAULTS } from './schedule-settings.ts';
 import { parseCron, ownZone, shown, zoneOf } from './cron.ts';
 
 export type ScheduleDefinition = {
@@ -34,19 +35,18 @@ export type ScheduleDefinition = {
 export type AskedSchedule = Omit<ScheduleDefinition, 'timezone' | 'overlap' | 'catchupMs'> & {
   /** (default: the machine's) */
   readonly timezone?: string;
-  /** (default: `skip`) */
   readonly overlap?: ScheduleDefinition['overlap'];
-  /** (default: an hour) */
   readonly catchupMs?: number;
 };
 
-const CATCHUP_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 /** Temporal fires at least this late. */
 const MIN_CATCHUP_MS = 10_000;
 
 /** Completes the definition with defaults. Throws E602 for a rule that Temporal cannot keep. */
 export function definitionFrom(request: AskedSchedule): ScheduleDefinition {
-  const { name, overlap = 'skip', catchupMs = CATCHUP_MS, sheet, format, deadlineMs } = request;
+  const { name, overlap = SCHEDULE_DEFAULTS.overlap, sheet, format, deadlineMs } = request;
+  const { catchupMs = SCHEDULE_DEFAULTS.catchupHours * HOUR_MS } = request;
   if (catchupMs < MIN_CATCHUP_MS)
     throw problem('E602', {
       what: `a firing that may be at most ${catchupMs / 1_000} s late would be missed`,
