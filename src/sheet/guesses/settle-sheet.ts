@@ -121,7 +121,7 @@ export async function settleSheet(
   }
 }
 
-/** Objects need no guesses except for the member that names the row, and empty parts of templates. */
+/** Objects need no guesses except for the member that names the row, members that say its state, and empty parts of templates. */
 async function settleObjects(
   source: SheetSource,
   userOptions: SheetOptions,
@@ -132,7 +132,7 @@ async function settleObjects(
   const { columns, keys } = named;
   const { options } = settled;
   if (
-    keys.length === 0 &&
+    keys.length + (named.idle?.size ?? 0) === 0 &&
     namesInTemplates(
       options.set,
       columns.map(({ name }) => name),
@@ -144,6 +144,7 @@ async function settleObjects(
   const parts = [
     emptyPartGuesses(survey.emptyParts, mapColumns(source.name, columns, options, inputTypes), options),
     keyGuess(survey, keys, options, inputTypes !== undefined),
+    { guesses: stateGuesses(survey, keys, options), options: {} },
   ];
   return {
     ...settled,

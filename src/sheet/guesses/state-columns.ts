@@ -9,7 +9,7 @@ import { alsoMet, conditionAmong } from '../where/condition-word.ts';
 import { A_DAY, isRecorded, stateIn } from './cell-forms.ts';
 import { type Alternative, dropped, type Guess, or, toConfirm } from './guess.ts';
 import { areOneSetting } from './input-names.ts';
-import { asksChoice, asksState, isStateWord, saysYes, saysYesOrNo } from './state-words.ts';
+import { asksChoice, asksState, isQuestion, isStateWord, saysYes, saysYesOrNo } from './state-words.ts';
 
 const MAX_STATES = 6;
 const MAX_STATE = 20;
@@ -170,31 +170,47 @@ function putState({ states }: StateColumn, word: string, text: string): void {
 function areStates(column: StateColumn, isSmall: boolean): boolean {
   const { name, blank, states } = column;
   const entries = [...states];
-  const [first] = entries;
-  if (first === undefined) return false;
-  if (areOneSetting(name, 'voice')) return false;
-  // The column distinguishes no rows.
-  if (entries.length === 1 && blank === 0 && saysYesOrNo(first[0]) && !saysYes(first[0])) return false;
+  const isTelling = entries.length > 1 || blank > 0;
+  if (entries.length === 0 || !isTelling || areOneSetting(name, 'voice')) return false;
   if (blank === 0 && entries.some(([word]) => isWritten(word))) return false;
   if (asksState(name))
     return entries.every(([word]) => word.length <= MAX_TEXT) && (entries.length <= MAX_STATES || blank > 0);
   if (entries.length > MAX_STATES || entries.some(([word]) => word.length > MAX_STATE)) return false;
-  const filled = entries.reduce((sum, [, { rows }]) => sum + rows, 0);
-  const isFew = blank === 0 && filled <= entries.length && !asksChoice(name);
-  // 0 and 1 may also count rows, or be an amount or a place in an export.
-  if (entries.every(([word]) => /^-?\d$/.test(word)) && (!isSmall || isFew)) return false;
-  const said = entries.filter(
+  const isNear = isSmall || isQuestion(name);
+  if (entries.every(([word]) => /^-?\d+$/.test(word))) return areFlags(column, isNear);
+  return saysMostly(column, isNear) || (isNear && areWords(column));
+}
+
+const filledIn = ({ states }: StateColumn): number =>
+  [...states.values()].reduce((sum, { rows }) => sum + rows, 0);
+
+/** Numbers in an export, or of which each occurs once, count something, unless the name is a question. */
+function areFlags(column: StateColumn, isNear: boolean): boolean {
+  const { name, blank, states } = column;
+  const isOnce = blank === 0 && filledIn(column) <= states.size && !asksChoice(name);
+  return isNear && !isOnce && [...states.keys()].every((word) => FLAG.test(word));
+}
+
+function saysMostly(column: StateColumn, isNear: boolean): boolean {
+  const said = [...column.states].filter(
     ([word]) =>
       saysYesOrNo(word) ||
       isStateWord(word) ||
-      (isSmall && FLAG.test(word)) ||
-      (blank > 0 && (YES_MARK.test(word) || (isSmall && word === A_DAY))),
+      (isNear && FLAG.test(word)) ||
+      (column.blank > 0 && (YES_MARK.test(word) || (isNear && word === A_DAY))),
   );
-  const isSaid = 2 * said.reduce((sum, [, { rows }]) => sum + rows, 0) > filled;
-  const isTelling = entries.length > 1 || blank > 0;
-  const isOneWord = entries.length === 1 && blank > 0 && (filled > 1 || isRemark(first));
-  const areWords = isOneWord || areCommands(entries) || (filled > entries.length && arePair(entries));
-  return (isSaid && isTelling) || (isSmall && areWords);
+  return 2 * said.reduce((sum, [, { rows }]) => sum + rows, 0) > filledIn(column);
+}
+
+/** Whether the words divide the rows although none of them says how. Codes have digits. */
+function areWords(column: StateColumn): boolean {
+  const entries = [...column.states];
+  const [first] = entries;
+  const filled = filledIn(column);
+  if (first === undefined || entries.some(([word]) => /\p{N}/u.test(word))) return false;
+  const isOneWord = entries.length === 1 && column.blank > 0 && (filled > 1 || isRemark(first));
+  const arePlain = isQuestion(column.name) ? areLowercase(entries) : arePair(entries);
+  return isOneWord || areCommands(entries) || (filled > entries.length && arePlain);
 }
 
 type StateEntry = readonly [word: string, state: CellState];
@@ -211,6 +227,11 @@ const areCommands = (entries: readonly StateEntry[]): boolean =>
   entries.every(([, { spellings }]) =>
     [...spellings].every((text) => /^\p{Lu}[\p{Lu}_ ]+\p{Lu}$/u.test(text.trim())),
   );
+
+/** Two answers to a question: `to do` and `have`. Those of forms begin with capitals. */
+const areLowercase = (entries: readonly StateEntry[]): boolean =>
+  entries.length === 2 &&
+  entries.every(([, { spellings }]) => [...spellings].every((text) => /^\P{Lu}+$/u.test(text)));
 
 /** Two words of few letters: ja and nein, oui and non, да and нет. Single letters are grades and sizes, and names have a capital. */
 const arePair = (entries: readonly StateEntry[]): boolean =>

@@ -20,7 +20,7 @@ const OPEN = setOf(
 
 /** Whether a shop has the article: `out_of_stock`, `Nicht lieferbar`. */
 const STOCK =
-  /^(?:(?:in|out of|low|en|sin|auf|nicht auf|no) ?(?:stock|lager)|(?:on )?back ?order(?:ed)?|pre ?order|sold ?out|(?:un|not )?available|discontinued|ausverkauft|vergriffen|(?:nicht )?(?:lieferbar|verfügbar)|rupture(?: de stock)?|(?:in)?disponible|épuisée?|agotad[oa]|esaurit[oa]|esgotad[oa]|uitverkocht|(?:niet )?op voorraad|在庫(?:あり|なし)|有货|缺货|售罄|품절)$/u;
+  /^(?:(?:in|out of|low|en|sin|auf|nicht auf|no) ?(?:stock|lager)|(?:on )?back ?order(?:ed)?|pre ?order|sold ?out|(?:un|not )?available|discontinued|ausverkauft|vergriffen|(?:nicht )?(?:lieferbar|verfügbar)|rupture(?: de stock)?|(?:in)?disponible|épuisée?|agotad[oa]|esaurit[oa]|esgotad[oa]|uitverkocht|(?:niet )?op voorraad|visible|hidden|在庫(?:あり|なし)|有货|缺货|售罄|품절)$/u;
 
 /** Last words of names that ask for a state. No setting ends like `rendered` does. */
 const NAMES = setOf(
@@ -50,7 +50,13 @@ export function asksState(column: string): boolean {
   );
 }
 
-/** Whether the name is a question about the row: `Use?`, `generate`. */
+/** Whether the name is a short question: `In stock?`, `Foto?`. Those of forms are longer. */
+export const isQuestion = (column: string): boolean =>
+  /[?？]\s*$/.test(column) && wordsOf(column).length <= MAX_ASKED;
+
+const MAX_ASKED = 3;
+
+/** Whether the name says what to do with the row: `Use?`, `generate`. */
 export function asksChoice(column: string): boolean {
   const [word = '', ...more] = wordsOf(column);
   return more.length === 0 && VERBS.has(word);

@@ -47,7 +47,7 @@ const STATES: Readonly<Record<string, readonly string[]>> = {
   'salesforce-leads': ['Lead Status', 'Converted'],
   'shopify-orders': ['Financial Status', 'Fulfillment Status', 'Accepts Marketing'],
   'stripe-payments': ['Status', 'Captured'],
-  'woocommerce-products': ['Published', 'Is featured?', 'Tax status'],
+  'woocommerce-products': ['Published', 'Is featured?', 'Visibility in catalog', 'In stock?'],
   'zendesk-tickets': ['Status'],
 };
 

@@ -42,6 +42,10 @@ describe('a state', () => {
 
   it.each([
     ['Active users', '17,23'],
+    ['Sec', '1,1,,2'],
+    ['Übergeordnet', 'KER-03,KER-03,'],
+    ['Status', 'freigegeben,freigegeben'],
+    ['Where?', 'Hall,Kitchen,Hall'],
     ['Ready by', '1 May,2 May'],
     ['Run', '1,2'],
     ['Open hours', '9-17,8-12'],
@@ -71,6 +75,9 @@ describe('an export of many columns', () => {
     ['Gift card', 'TRUE,,,FALSE'],
     ['Erledigt', 'ja,,,'],
     ['Inventory', 'in stock,sold out,preorder,in stock'],
+    ['In stock?', '1,0,1,1'],
+    ['Foto?', 'fazer,já tem,fazer,fazer'],
+    ['Visibility in catalog', 'visible,visible,hidden,visible'],
   ])('has states in %s %s', async (name, cells) => {
     expect(await askedIn(sheetOf(name, cells.split(','), FURTHER))).toEqual([name]);
   });
@@ -78,6 +85,15 @@ describe('an export of many columns', () => {
   it('has one of a word that few columns surround', async () => {
     expect(await askedIn(sheetOf('Vendor', ['Nord', '', '', 'Nord']))).toEqual(['Vendor']);
   });
+});
+
+it.each([
+  ['{"prompt":"a fox","enabled":true}\n{"prompt":"a crow","enabled":false}\n', ['enabled']],
+  ['{"prompt":"a fox","status":"done"}\n{"prompt":"a crow","status":"todo"}\n', ['status']],
+  ['{"prompt":"a fox","by":"Ann"}\n{"prompt":"a crow","by":"Bob"}\n', []],
+])('a member of objects may be a state: %s', async (text, members) => {
+  const { guesses } = await read('a.jsonl', text);
+  expect(guesses.flatMap((guess) => /whatever column "([^"]+)"/.exec(guess)?.[1] ?? [])).toEqual(members);
 });
 
 describe('the answers to the question about a state', () => {
