@@ -8,6 +8,7 @@ import { openHttp } from '../../src/run-service/executors/http.ts';
 import { KeptFiles } from '../../src/run-service/executors/queueing/kept-files.ts';
 import { RealExecutor } from '../../src/run-service/executors/queueing/real-executor.ts';
 import { TIMING, type Timing } from '../../src/run-service/executors/queueing/server-deps.ts';
+import type { Task } from '../../src/run-service/executors/task.ts';
 import { workflowOf } from '../../src/run-service/executors/workflow/workflow.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { serveForTest } from '../stage/serve.ts';
@@ -64,7 +65,7 @@ const timed = (startedMs: number | undefined): Partial<LiveRow> =>
   startedMs === undefined ? {} : { queuedMs: startedMs, startedMs };
 
 /** An executor whose runs are kept in memory, and which can be opened again with them. */
-export function openRemote(open: () => Backend, timing: Partial<Timing> = {}) {
+export function openRemote(open: () => Backend, timing: Partial<Timing> = {}, task: Task = WORKFLOW) {
   const rows = new Map<string, LiveRow>();
   const change = (run: LiveRun, more: Partial<LiveRow>): void =>
     void rows.set(run.id, { ...(rows.get(run.id) as LiveRow), ...more });
@@ -100,7 +101,7 @@ export function openRemote(open: () => Backend, timing: Partial<Timing> = {}) {
       say: () => undefined,
     });
     remote.addServer({ name: 'gpu', url: 'http://gpu', backend: open() });
-    remote.addTask(WORKFLOW);
+    remote.addTask(task);
     onTestFinished(() => remote.close());
     return remote;
   };
@@ -112,7 +113,7 @@ export function openRemote(open: () => Backend, timing: Partial<Timing> = {}) {
       const run: LiveRow = {
         number,
         id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
-        deploymentId: WORKFLOW.id,
+        deploymentId: task.id,
         gpu: 'GPU',
         webhook: null,
         intermediate: 0,

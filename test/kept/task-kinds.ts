@@ -57,7 +57,7 @@ const inputsTask: fc.Arbitrary<InputsTask> = fc
 const workIn = (subject: InputsTask): readonly unknown[] =>
   REQUESTS.map((request) => [
     JSON.stringify(refusalsIn(subject, subject.inputs, request)),
-    JSON.stringify(workOf(subject, request, { id: 'r', day: '2026-11-29', timeLimitMs: 1 }, NO_FILES)),
+    JSON.stringify(workOf(subject, request, { id: 'r', day: '2026-11-29' }, NO_FILES)),
   ]);
 
 export const TASK_KINDS = [

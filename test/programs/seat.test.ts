@@ -4,7 +4,7 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Sent, SentWork } from '../../src/run-service/executors/backend.ts';
+import type { Sent, SentTask } from '../../src/run-service/executors/backend.ts';
 import { processesOf } from '../../src/run-service/executors/program/marked-processes.ts';
 import { openProgramSeat } from '../../src/run-service/executors/program/program-seat.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
@@ -38,15 +38,13 @@ function staying(body = DRAWS) {
   const command = `exec ${process.execPath} ${script}`;
   const environment = { PATH: process.env['PATH'] ?? '' };
   const program = { command, stays: true, folder: home, environment, secrets: [], files: {} } as const;
-  const work: SentWork = {
-    kind: 'inputs',
+  const task: SentTask = {
     target: { kind: 'program', id: 'p', name: 'p', program },
-    inputs: {},
     timeLimitMs: 3_600_000,
   };
   const { folder, seat } = openSeat();
   const isAccepted = async (id: string): Promise<boolean> =>
-    (await seat.submit(sent(id), work)).kind === 'accepted';
+    (await seat.submit({ ...sent(id), task }, { kind: 'inputs', inputs: {} })).kind === 'accepted';
   const seen = async (id: string) => (await seat.poll([sent(id)])).get(id);
   return {
     folder,

@@ -43,10 +43,7 @@ export type SentWork =
   | { readonly kind: 'graph'; readonly graph: Graph }
   | {
       readonly kind: 'inputs';
-      readonly target: TaskTarget;
       readonly inputs: Readonly<Record<string, unknown>>;
-      /** When the server has to end the run by itself. */
-      readonly timeLimitMs: number;
       /** The address at which the server may tell about the run; absent without a public address. */
       readonly webhookUrl?: string | undefined;
     };
@@ -74,7 +71,18 @@ export type Sent = {
   readonly isRepeated: boolean;
   /** The server's id of the run, once known. */
   readonly ref: string | undefined;
+  /** Absent for a graph, and for a run that has left the service before it was restarted. */
+  readonly task?: SentTask | undefined;
 };
+
+/** The model or the program of a run, and the time after which its server has to end the run by itself. */
+export type SentTask = { readonly target: TaskTarget; readonly timeLimitMs: number };
+
+/** The task of a run, at a server that runs such targets only. */
+export function taskIn<Kind extends TaskTarget['kind']>(kind: Kind, { task }: Sent) {
+  if (task?.target.kind !== kind) throw new Error(`a server of a ${kind} was given a run without one`);
+  return task as SentTask & { readonly target: Extract<TaskTarget, { kind: Kind }> };
+}
 
 /**
  * `full`: the server is at capacity. `starting`: the server will be ready by itself. `blocked`: only a person

@@ -99,7 +99,6 @@ export function workOf(
   run: {
     readonly id: string;
     readonly day: string;
-    readonly timeLimitMs: number;
     readonly webhookUrl?: string | undefined;
   },
   files: ReadonlyMap<string, PutFile>,
@@ -108,14 +107,8 @@ export function workOf(
   const { workflow } = task;
   const inputs =
     workflow === undefined ? sentInputs(values, files) : workerInput(workflow, values, run, files);
-  const { timeLimitMs, webhookUrl } = run;
-  return {
-    kind: 'inputs',
-    target: task,
-    inputs,
-    timeLimitMs,
-    ...(webhookUrl !== undefined && { webhookUrl }),
-  };
+  const { webhookUrl } = run;
+  return { kind: 'inputs', inputs, ...(webhookUrl !== undefined && { webhookUrl }) };
 }
 
 const sentInputs = (values: InputValues, files: ReadonlyMap<string, PutFile>): InputValues =>

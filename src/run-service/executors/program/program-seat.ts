@@ -17,6 +17,7 @@ import { editIn } from '../../../host/named-program.ts';
 import {
   Unreachable,
   inputsIn,
+  taskIn,
   type Backend,
   type Seen,
   type Sent,
@@ -160,9 +161,10 @@ class ProgramSeat {
     return edit && `${edit}: give the command again to run the new version, or put the file back`;
   }
 
-  async submit({ id, tries = 1 }: Sent, sent: SentWork): Promise<Submitted> {
-    const { target, inputs, timeLimitMs } = inputsIn(sent);
-    if (target.kind !== 'program') return { kind: 'refused', reason: `${target.name} is no program` };
+  async submit(run: Sent, work: SentWork): Promise<Submitted> {
+    const { id, tries = 1 } = run;
+    const { target, timeLimitMs } = taskIn('program', run);
+    const { inputs } = inputsIn(work);
     const folder = this.tries.open(id, tries, target.id);
     try {
       const busy = await this.#obstacle(target);

@@ -12,8 +12,8 @@ import { withoutSecrets } from '../../../errors/redact.ts';
 import { exactText, parseExactly } from '../../../host/exact-json.ts';
 import type { LogLine } from '../../../service-client/contract/run.ts';
 import { NO_WORK, type LiveRun, type Output } from '../executor.ts';
-import type { SocketEvent, MadeOutput, PutFile, Sent } from '../backend.ts';
-import { nodeIn, type Task } from '../task.ts';
+import type { SocketEvent, MadeOutput, PutFile, Sent, SentTask } from '../backend.ts';
+import { isGraph, nodeIn, type Task } from '../task.ts';
 
 export type StoredFile = {
   readonly filename: string;
@@ -152,13 +152,21 @@ export const ranMsOf = ({ state: { startedMs }, seenMs = startedMs }: AssignedRu
 const nothingReported = (): Reported => ({ made: [], hasSucceeded: false });
 type Reported = { made: readonly MadeOutput[]; hasSucceeded: boolean };
 
-/** `assigned` is undefined if only the run's id is known. */
-export const sentOf = (id: string, assigned: AssignedRun | undefined): Sent => ({
+export const sentTaskOf = (assigned: Pick<AssignedRun, 'run' | 'task'>): SentTask | undefined =>
+  isGraph(assigned.task) ? undefined : { target: assigned.task, timeLimitMs: timeLimitMs(assigned) };
+
+/** `assigned` is undefined if only the run's id, and perhaps its task, is known. */
+export const sentOf = (
+  id: string,
+  assigned: AssignedRun | undefined,
+  task = assigned && sentTaskOf(assigned),
+): Sent => ({
   id,
   tries: assigned === undefined ? undefined : (assigned.state.tries ?? 1),
   sinceMs: assigned?.state.placedMs ?? 0,
   isRepeated: assigned?.mustLook ?? true,
   ref: assigned?.state.ref,
+  task,
 });
 
 /** The server of a moved run that has no new server yet. */

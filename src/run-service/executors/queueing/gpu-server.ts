@@ -14,12 +14,13 @@ import {
   noteSocketEvent,
   ranMsOf,
   sentOf,
+  sentTaskOf,
   timeLimitMs,
   withLine,
   type AssignedRun,
   type RunState,
 } from './assigned-run.ts';
-import { Blocked, Unreachable, type Backend, type RunEnd, type Seen } from '../backend.ts';
+import { Blocked, Unreachable, type Backend, type RunEnd, type Seen, type SentTask } from '../backend.ts';
 import type { InstalledNodes } from '../workflow/filled-workflow.ts';
 import { withWholeNumbers } from '../numbers.ts';
 import { afterAbsence, afterLoss, guaranteeFor, type LossCounts } from './resend-policy.ts';
@@ -44,7 +45,7 @@ export class GpuServer implements InspectedServer {
   version = '';
   readonly runs = new Map<string, AssignedRun>();
   /** Runs that ended for the service or were moved, and may still be on the server. */
-  readonly leaving = new Set<string>();
+  readonly leaving = new Map<string, SentTask | undefined>();
   /** The workflow whose models are loaded, and since when the server executes it. */
   serves: { readonly deploymentId: string; readonly sinceMs: number } | undefined;
   idleSinceMs = 0;
@@ -151,7 +152,7 @@ export class GpuServer implements InspectedServer {
   cancel(runId: string): void {
     const assigned = this.runs.get(runId);
     this.runs.delete(runId);
-    if (assigned !== undefined && assigned.phase !== 'storing') this.leaving.add(runId);
+    if (assigned !== undefined && assigned.phase !== 'storing') this.leaving.set(runId, sentTaskOf(assigned));
     this.wake();
   }
 
@@ -214,7 +215,7 @@ export class GpuServer implements InspectedServer {
       else if (next.kind === 'stay' || !this.#deps.move(assigned, why)) continue;
       this.runs.delete(id);
       // When the server is back, the run is deleted or interrupted there, unless it has ended.
-      this.leaving.add(id);
+      this.leaving.set(id, sentTaskOf(assigned));
     }
   }
 
@@ -254,7 +255,7 @@ export class GpuServer implements InspectedServer {
     const connection = this.socket.connection();
     const sightings = await this.backend.poll([
       ...sent.map((assigned) => sentOf(assigned.run.id, assigned)),
-      ...[...this.leaving].map((id) => sentOf(id, undefined)),
+      ...[...this.leaving].map(([id, task]) => sentOf(id, undefined, task)),
     ]);
     for (const assigned of sent) {
       const at = sightings.get(assigned.run.id);
@@ -271,7 +272,7 @@ export class GpuServer implements InspectedServer {
   async #clear(id: string, seen: Seen): Promise<void> {
     if (this.runs.has(id) || !(this.leaving.has(id) || this.#deps.isOver(id))) return;
     if (seen.at === 'waiting' || seen.at === 'running') {
-      this.leaving.add(id);
+      this.leaving.set(id, this.leaving.get(id));
       return this.backend.cancel(id, seen.at);
     }
     // The run may still be there, or its request may be in flight.
@@ -322,7 +323,7 @@ export class GpuServer implements InspectedServer {
         this.#deps.reached(assigned, { status: 'running', atMs: now, work: assigned.work });
       });
     } else if (performance.now() - assigned.runningSince > timeLimitMs(assigned)) {
-      this.leaving.add(assigned.run.id);
+      this.leaving.set(assigned.run.id, sentTaskOf(assigned));
       this.ends.timedOut(assigned);
     }
   }

@@ -25,7 +25,7 @@ import {
   NOWHERE,
   outputsIn,
   ranMsOf,
-  timeLimitMs,
+  sentTaskOf,
   stateIn,
   withLine,
   type RunState,
@@ -159,7 +159,8 @@ export class RealExecutor implements Executor {
       if (status === 'timeout' || task === undefined) continue;
       const state = stateIn(text);
       const assigned = state && new AssignedRun(run, task, state, false);
-      for (const name of state?.left ?? []) this.#servers.get(name)?.leaving.add(run.id);
+      for (const name of state?.left ?? [])
+        this.#servers.get(name)?.leaving.set(run.id, sentTaskOf({ run, task }));
       if (state !== undefined && state.server === NOWHERE) this.#moved.set(run.number, state);
       if (state === undefined || assigned === undefined || state.server === NOWHERE) this.#queues.join(run);
       else this.#continue(assigned);
@@ -380,9 +381,8 @@ export class RealExecutor implements Executor {
       ...runEvents(events, now),
       put: ({ run, task }, backend) => putFiles(task, this.#inputsOf(run.id), backend),
       workOf: ({ run, task, state: { tries = 1 } }, put) => {
-        const facts = { id: run.id, day: dayOf(now()), timeLimitMs: timeLimitMs({ run, task }) };
         const webhookUrl = this.#world.webhookUrl?.(task, run.id, tries);
-        return workOf(task, this.#inputsOf(run.id), { ...facts, webhookUrl }, put);
+        return workOf(task, this.#inputsOf(run.id), { id: run.id, day: dayOf(now()), webhookUrl }, put);
       },
       store: ({ run }, made, backend) => files.store(run.id, dayOf(now()), made, backend),
       inspect: (server) => inspect(server, [...this.#tasks.values()]),

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { exactText } from '../../../host/exact-json.ts';
 import {
   inputsIn,
+  taskIn,
   type Backend,
   type RunEnd,
   type Seen,
@@ -94,11 +95,9 @@ class Router {
   }
 
   async submit(run: Sent, work: SentWork): Promise<Submitted> {
-    const { target, inputs } = inputsIn(work);
-    if (target.kind !== 'model') return { kind: 'refused', reason: `${target.name} is no model` };
-    const path = `${pathOf(target.model)}/requests`;
+    const path = `${pathOf(taskIn('model', run).target.model)}/requests`;
     const key = { 'idempotency-key': `rs-${run.id}-${run.tries ?? 1}` };
-    const answer = await posted(this.#http, path, exactText(inputs), key);
+    const answer = await posted(this.#http, path, exactText(inputsIn(work).inputs), key);
     // The key is used up, and its answer cannot be replayed.
     if (typeof answer === 'object' && answer.status === 409)
       return { kind: 'spent', reason: `cannot say what came of this run: it ${vendorReason(answer)}` };

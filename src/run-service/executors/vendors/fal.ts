@@ -4,7 +4,15 @@
 
 import { z } from 'zod';
 import { exactText } from '../../../host/exact-json.ts';
-import { inputsIn, Unreachable, type Backend, type RunEnd, type Seen, type Sent } from '../backend.ts';
+import {
+  inputsIn,
+  taskIn,
+  Unreachable,
+  type Backend,
+  type RunEnd,
+  type Seen,
+  type Sent,
+} from '../backend.ts';
 import type { SentWork, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, OF_A_PERSON, openHttp, parsed, type Http, type ServerAnswer } from '../http.ts';
 import { answerFile, madeIn } from './answer-files.ts';
@@ -105,9 +113,9 @@ class Fal {
     return { model, schema: bodySchemaIn(entry.openapi, `/${model}`), document: entry.openapi };
   }
 
-  async submit({ id }: Sent, work: SentWork): Promise<Submitted> {
-    const { target, inputs, webhookUrl } = inputsIn(work);
-    if (target.kind !== 'model') return { kind: 'refused', reason: `${target.name} is no model` };
+  async submit(run: Sent, work: SentWork): Promise<Submitted> {
+    const { target } = taskIn('model', run);
+    const { inputs, webhookUrl } = inputsIn(work);
     const query = webhookUrl === undefined ? '' : `?fal_webhook=${encodeURIComponent(webhookUrl)}`;
     const answer = await posted(this.#queue, `/${target.model}${query}`, exactText(inputs), {
       'x-fal-no-retry': '1',
@@ -118,7 +126,8 @@ class Fal {
       const requestId = takenSchema.safeParse(body).data?.request_id;
       return requestId === undefined ? undefined : refOf(target.model, requestId);
     });
-    if (submitted.kind === 'accepted' && submitted.ref !== undefined) this.runs.accepted(id, submitted.ref);
+    if (submitted.kind === 'accepted' && submitted.ref !== undefined)
+      this.runs.accepted(run.id, submitted.ref);
     return submitted;
   }
 

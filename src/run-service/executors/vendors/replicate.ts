@@ -8,6 +8,7 @@ import { canonical } from '../../../host/canonical-json.ts';
 import { exactText } from '../../../host/exact-json.ts';
 import {
   inputsIn,
+  taskIn,
   Unreachable,
   unread,
   type Backend,
@@ -105,8 +106,8 @@ class Replicate {
   }
 
   async submit(run: Sent, work: SentWork): Promise<Submitted> {
-    const { target, inputs, timeLimitMs } = inputsIn(work);
-    if (target.kind !== 'model') return { kind: 'refused', reason: `${target.name} is no model` };
+    const { target, timeLimitMs } = taskIn('model', run);
+    const { inputs } = inputsIn(work);
     const [, version] = target.model.split(':');
     const body = exactText({
       ...(version !== undefined && { version }),

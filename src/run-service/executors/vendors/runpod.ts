@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { exactText } from '../../../host/exact-json.ts';
-import { inputsIn, type Backend, type RunEnd, type Seen, type Sent } from '../backend.ts';
+import { inputsIn, taskIn, type Backend, type RunEnd, type Seen, type Sent } from '../backend.ts';
 import type { SentWork, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, openHttp, parsed, type Http } from '../http.ts';
 import { answerFile, madeIn } from './answer-files.ts';
@@ -87,9 +87,9 @@ class Runpod {
     if (answer.status !== NOT_FOUND) parsed(path, answer, healthSchema);
   }
 
-  async submit({ id }: Sent, work: SentWork): Promise<Submitted> {
-    const { target, inputs, timeLimitMs, webhookUrl: webhook } = inputsIn(work);
-    if (target.kind !== 'model') return { kind: 'refused', reason: `${target.name} is no model` };
+  async submit(run: Sent, work: SentWork): Promise<Submitted> {
+    const { target, timeLimitMs } = taskIn('model', run);
+    const { inputs, webhookUrl: webhook } = inputsIn(work);
     const executionTimeout = Math.max(LEAST_LIMIT_MS, Math.ceil(timeLimitMs));
     const ttl = Math.max(LEAST_TTL_MS, executionTimeout + SUBMIT.queueMs);
     const body = exactText({ input: inputs, policy: { executionTimeout, ttl }, ...(webhook && { webhook }) });
@@ -98,7 +98,8 @@ class Runpod {
       const jobId = jobSchema.safeParse(job).data?.id;
       return jobId === undefined ? undefined : `${target.model}/${jobId}`;
     });
-    if (submitted.kind === 'accepted' && submitted.ref !== undefined) this.runs.accepted(id, submitted.ref);
+    if (submitted.kind === 'accepted' && submitted.ref !== undefined)
+      this.runs.accepted(run.id, submitted.ref);
     return submitted;
   }
 

@@ -3,7 +3,14 @@
 
 import type { RunRow } from '../../database.ts';
 import { NO_WORK, type ExecutorEvents } from '../executor.ts';
-import { AssignedRun, keptState, shownAgain, stateIn, withLine } from '../queueing/assigned-run.ts';
+import {
+  AssignedRun,
+  keptState,
+  sentTaskOf,
+  shownAgain,
+  stateIn,
+  withLine,
+} from '../queueing/assigned-run.ts';
 import type { VendorWebhook } from '../backend.ts';
 import type { GpuServer } from '../queueing/gpu-server.ts';
 import type { Task } from '../task.ts';
@@ -62,7 +69,7 @@ function adopt(world: WebhookWorld, { server, run, row, task, ref }: Adopted): v
   const assigned = server.runs.get(run.id);
   if (assigned?.phase === 'placed' && assigned.mustLook) return server.accepted(assigned, undefined, ref);
   // A run that was cancelled before anybody knew its id is cancelled at the vendor now.
-  if (row.endedMs !== null) server.leaving.add(run.id);
+  if (row.endedMs !== null) server.leaving.set(run.id, sentTaskOf({ run: row, task }));
   if (assigned === undefined && row.endedMs === null && row.status === 'timeout')
     revive(world, { server, run, row, task, ref });
   server.wake();
