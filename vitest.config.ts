@@ -31,6 +31,7 @@ const OWN_PROCESS = [
   'test/activities/download-outputs.test.ts',
   'test/audit/list-runs.test.ts',
   'test/doors/doors.test.ts',
+  'test/vendors/described-prices.test.ts',
   'test/sheet/people/mutated-sheets.test.ts',
   'test/sheet/large.long.test.ts',
 ];

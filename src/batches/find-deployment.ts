@@ -57,6 +57,7 @@ const unknownDeployment = (id: string): Deployment => ({
   inputTypes: undefined,
   servers: undefined,
   runPrice: undefined,
+  price: undefined,
 });
 
 /** The inputs of the deployment of a batch, as its service declares them now. A local service must be running. */

@@ -271,10 +271,15 @@ const NODE_OF: Readonly<Record<string, string>> = {
 // Deployments from a file have no creation date, but clients expect one.
 const MADE = '2026-01-01T00:00:00.000000Z';
 
-/** A price of a second is among the prices by GPU. */
-function runPriceOf(price: Price | undefined): { readonly run_price?: number | 'told' } {
-  if (price?.per === 'run') return { run_price: price.nano / 1e9 };
-  return price?.per === 'told' ? { run_price: 'told' } : {};
+/** `run_price`: the part of the price that bounds a run. A price of a second is among the prices by GPU. */
+function shownPrice(price: Price | undefined): Pick<AnswerOf<typeof deploymentShown>, 'price' | 'run_price'> {
+  if (price === undefined) return {};
+  const { per } = price;
+  if (per === 'told') return { price: { per }, run_price: per };
+  const usd = price.nano / 1e9;
+  // How many files a run makes is known at its end.
+  const runPrice = per === 'run' ? usd : 'told';
+  return { price: { per, usd }, ...(per !== 'second' && { run_price: runPrice }) };
 }
 
 /** A deployment as lists show it. `owner` is the caller, because local deployments belong to every user. */
@@ -301,7 +306,7 @@ export function shownDeployment(spec: Deployment, owner: string): AnswerOf<typeo
     concurrency_limit: spec.concurrencyLimit,
     run_timeout: spec.runTimeoutSeconds,
     ...(spec.servers && { servers: [...spec.servers] }),
-    ...runPriceOf(spec.price),
+    ...shownPrice(spec.price),
     input_types:
       spec.inputTypes?.map((input) => ({
         input_id: input.name,

@@ -94,6 +94,22 @@ it('is the stated price of a run, also of one that failed, and nothing for one t
   expect([await costOf(id), await cost()]).toEqual([0.025, 0.03]);
 });
 
+it('is the price that was known when the run was sent, although another one is stated before its end and the service restarts', async () => {
+  const fal = await openFal();
+  const { own, add, cost, costOf } = await driven('fal', fal, { per: 'run', nano: 25e6 });
+  fal.setDuration(1_500);
+  const id = await own.queue({ prompt: 'fox', seed: 1 });
+  await until(async () => (await own.run(id)).status === 'running', 'it executes');
+  await add({ per: 'run', nano: 30e6 });
+  await own.close();
+  await own.open();
+  await add();
+  await own.until(id);
+  expect(await costOf(id)).toBe(0.025);
+  fal.setDuration(20);
+  expect(await cost(8)).toBe(0.03);
+});
+
 it.each([
   ['runpod', openRunpod],
   ['replicate', openReplicate],

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { MigrationFacts, RuleFinding } from '../../service-client/migration/rules.ts';
 import { SERVER_KINDS } from '../../options/server-kind.ts';
 import { amount, count, shaped, time, type ShapedFields, timeOf } from './shape.ts';
-import type { Deployment } from '../../service-client/contract/deployment.ts';
+import { PRICE_UNITS, type Deployment } from '../../service-client/contract/deployment.ts';
 import type { Pool } from '../../temporal/pools.ts';
 import { outcomesSchema } from './batch.ts';
 
@@ -132,6 +132,10 @@ export const deploymentSchema = z.object({
   concurrency_limit: amount.nullable(),
   time_limit_seconds: amount.nullable(),
   version_id: z.string().nullable(),
+  price: z
+    .object({ per: z.enum(PRICE_UNITS), usd: amount.nullable() })
+    .nullable()
+    .describe('of a run, a second, or an output file; null if it is not known'),
   inputs: z
     .array(
       z.object({

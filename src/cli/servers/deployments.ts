@@ -42,7 +42,7 @@ export default async function deployments(
     const names = listing.map((deployment) => deployment.name ?? deployment.id);
     keepNames(config, 'deployments', names);
     if (flags.output === 'json') printer.json(listing.map(shown));
-    else for (const line of table(LIST_HEADER, listing.map(listed))) printer.data(line);
+    else for (const line of listTable(listing)) printer.data(line);
     const first = listing.find(({ inputTypes }) => inputTypes !== undefined) ?? listing[0];
     const isStarred = listing.some(({ inputTypes }) => inputTypes?.some(({ required }) => required));
     if (first === undefined) printer.notice('no deployments');
@@ -97,14 +97,26 @@ async function batchesByDeployment(out: string): Promise<ReadonlyMap<string, num
   return counts;
 }
 
-const LIST_HEADER = ['DEPLOYMENT', 'GPU', 'TIME LIMIT', 'INPUTS'];
+/** Prices have a column if at least one is known. */
+function listTable(listing: readonly Deployment[]): readonly string[] {
+  const isPriced = listing.some(({ price }) => price !== undefined);
+  const header = ['DEPLOYMENT', 'GPU', 'TIME LIMIT', ...(isPriced ? ['PRICE'] : []), 'INPUTS'];
+  const listed = (deployment: Deployment): readonly string[] => [
+    deployment.name ?? deployment.id,
+    deployment.gpu ?? 'any',
+    limitText(deployment),
+    ...(isPriced ? [priceText(deployment) ?? ''] : []),
+    deployment.inputTypes === undefined ? 'not described' : inputsText(deployment.inputTypes),
+  ];
+  return table(header, listing.map(listed));
+}
 
-const listed = (deployment: Deployment): readonly string[] => [
-  deployment.name ?? deployment.id,
-  deployment.gpu ?? 'any',
-  limitText(deployment),
-  deployment.inputTypes === undefined ? 'not described' : inputsText(deployment.inputTypes),
-];
+/** undefined if nobody has stated a price: an unknown one is never $0. */
+function priceText({ price }: Deployment): string | undefined {
+  if (price?.usd === undefined) return price && 'told after each run';
+  const usd = price.usd.toFixed(9).replace(/\.?0+$/, '');
+  return `$${usd} for each ${price.per}`;
+}
 
 /** Input names; for a workflow, only those that sheets usually fill. */
 function inputsText(inputTypes: readonly InputType[]): string {
@@ -141,6 +153,7 @@ function described(
     terminalLine(`  gpu         ${gpuText(deployment)}`),
     `  at a time   ${concurrencyLimit === undefined ? 'unknown' : plural(concurrencyLimit, 'run')}`,
     `  time limit  ${limitText(deployment)}`,
+    ...(deployment.price === undefined ? [] : [`  price       ${priceText(deployment)}`]),
     ...(program === undefined ? [] : programLines(program)),
     '',
     ...(inputTypes === undefined

@@ -251,6 +251,8 @@ export type DescribedModel = {
   readonly model: string;
   readonly schema?: unknown;
   readonly document?: unknown;
+  /** In nano-dollars, if the vendor says it before a run. */
+  readonly price?: { readonly per: 'run' | 'second' | 'output'; readonly nano: number } | undefined;
 };
 
 /** A webhook of the server about a run of a model. */

@@ -22,7 +22,7 @@ import type { WebhookAddresses } from './vendors/webhook-address.ts';
 import { modelTask } from './vendors/model-task.ts';
 import { applyVendorWebhook } from './vendors/vendor-webhooks.ts';
 import { RealExecutor } from './queueing/real-executor.ts';
-import type { Price } from './run-price.ts';
+import { priceAfter, type Price } from './run-price.ts';
 import type { ExecutorDeps } from './queueing/executor-deps.ts';
 import { offeredInputs } from './workflow/filled-workflow.ts';
 import { fileValuesIn, isGraph, keptTask, restoredTask, type InputsTask, type Task } from './task.ts';
@@ -241,12 +241,10 @@ export class OwnGpus {
     return task;
   }
 
-  /** A price that a user has stated holds until another one is. */
   #asPriced(task: InputsTask): Task {
     const before = this.executor.task(task.id);
-    const isStated = task.price !== undefined && task.price.per !== 'told';
-    if (isStated || before === undefined || isGraph(before) || before.price === undefined) return task;
-    return { ...task, price: before.price };
+    const price = before === undefined || isGraph(before) ? task.price : priceAfter(before.price, task.price);
+    return { ...task, ...(price && { price }) };
   }
 
   /** A deployment with the current options of its servers, because nobody asks them later. */

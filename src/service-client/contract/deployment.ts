@@ -5,6 +5,9 @@ import { z } from 'zod';
 const text = z.string().nullish();
 const number = z.number().nullish();
 
+/** `output`: a file that a run makes; `told`: each run tells its cost at its end. */
+export const PRICE_UNITS = ['run', 'second', 'output', 'told'] as const;
+
 /** Bounds of 64 bits, which exceed the precision of a number, say nothing to a client. */
 const FAR = 2 ** 63;
 
@@ -71,6 +74,10 @@ export const deploymentSchema = z
       .union([z.number().nonnegative(), z.literal('told')])
       .nullish()
       .catch(undefined),
+    price: z
+      .looseObject({ per: z.enum(PRICE_UNITS), usd: number })
+      .nullish()
+      .catch(undefined),
   })
   .transform((wire) => ({
     id: wire.id,
@@ -83,6 +90,7 @@ export const deploymentSchema = z
     inputTypes: wire.input_types ?? undefined,
     servers: wire.servers?.map(({ url, gpu }) => ({ url, gpu: gpu ?? undefined })),
     runPrice: wire.run_price ?? undefined,
+    price: wire.price ? { per: wire.price.per, usd: wire.price.usd ?? undefined } : undefined,
   }));
 export type Deployment = z.infer<typeof deploymentSchema>;
 export const deploymentListSchema = z.array(deploymentSchema);

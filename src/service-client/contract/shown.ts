@@ -2,6 +2,7 @@
 // schemas of this folder read any service leniently.
 
 import { z } from 'zod';
+import { PRICE_UNITS } from './deployment.ts';
 import { STATUSES } from './statuses.ts';
 
 /** The read-only type of an answer that the schema allows. */
@@ -235,6 +236,8 @@ export const deploymentShown = z.strictObject({
   servers: z.array(z.strictObject({ url: text, gpu: text.nullable() })).optional(),
   /** US dollars of a run, whatever it takes; `told`: each run tells its cost at its end. */
   run_price: z.union([z.number().nonnegative(), z.literal('told')]).optional(),
+  /** US dollars of a run, of a second of it, or of a file that it makes; absent if nobody has stated a price. */
+  price: z.strictObject({ per: z.enum(PRICE_UNITS), usd: z.number().nonnegative().optional() }).optional(),
 });
 
 const wait = z.number().nonnegative();

@@ -13,6 +13,7 @@ import { exactText, parseExactly } from '../../../host/exact-json.ts';
 import type { LogLine } from '../../../service-client/contract/run.ts';
 import { NO_WORK, type LiveRun, type Output } from '../executor.ts';
 import type { SocketEvent, MadeOutput, PutFile, Sent, SentTask } from '../backend.ts';
+import type { Price } from '../run-price.ts';
 import { isGraph, nodeIn, type Task } from '../task.ts';
 
 export type StoredFile = {
@@ -41,6 +42,8 @@ export type RunState = {
   readonly askedMs?: number;
   /** The account that was asked, as the backend stands for it. */
   readonly account?: string;
+  /** The price of the model when it was asked. */
+  readonly price?: Price;
   /** The number of the current try, for servers that want a new key for each try. */
   readonly tries?: number;
   /** The server's id of the run. */
@@ -194,7 +197,7 @@ export function shownAgain(before: RunState): RunState {
 
 /** The run is to be executed again. */
 export function anotherTry(before: RunState): RunState {
-  const { startedMs: _, ref: __, askedMs: ___, account: ____, ...state } = before;
+  const { startedMs: _, ref: __, askedMs: ___, account: ____, price: _____, ...state } = before;
   return { ...state, isSent: false, tries: (state.tries ?? 1) + 1 };
 }
 

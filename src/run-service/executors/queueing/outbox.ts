@@ -19,7 +19,7 @@ import { afterLostAnswer, afterSpent, guaranteeFor } from './resend-policy.ts';
 import type { RunEnds } from './run-ends.ts';
 import type { SeatCount } from './seats.ts';
 import { MAX_ATTEMPTS, waitMsAfter } from './kept-files.ts';
-import { takesFiles } from '../task.ts';
+import { isGraph, takesFiles } from '../task.ts';
 import { Trial } from './first-run-trial.ts';
 
 export type Sender = {
@@ -286,11 +286,16 @@ export class Outbox {
 
   /** Stored before the request if only this note tells whether the run may be sent. */
   #noteAsked(assigned: AssignedRun, askedMs: number | undefined): void {
-    const { askedMs: before, account: _, ...state } = assigned.state;
+    const { askedMs: before, account: _, price: __, ...state } = assigned.state;
     if (before === askedMs) return;
     const { backend } = this.#sender;
-    const account = backend.account?.();
-    assigned.state = { ...state, ...(askedMs !== undefined && { askedMs, ...(account && { account }) }) };
+    const [account, price] = [backend.account?.(), isGraph(assigned.task) ? undefined : assigned.task.price];
+    const request = askedMs !== undefined && {
+      askedMs,
+      ...(account && { account }),
+      ...(price && { price }),
+    };
+    assigned.state = { ...state, ...request };
     if (backend.guarantee.lost === 'told-or-unknown' || account !== undefined)
       this.#deps.commit(() => this.#deps.keep(assigned));
   }

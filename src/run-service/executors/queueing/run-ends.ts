@@ -31,11 +31,15 @@ type ReportedEnd = Pick<RunEnd, 'costNano'> & { readonly ranMs?: number | undefi
 
 /** Only runs of models have a cost. */
 const costIn = (
-  { task, state, mustLook }: AssignedRun,
+  { task, state: { price, isSent, outputs }, mustLook }: AssignedRun,
   reported: { readonly reportedNano: number | undefined; readonly ranMs: number | undefined },
 ): number | undefined =>
   task.kind === 'model'
-    ? costNanoOf(task.price, { isSent: state.isSent || mustLook, ...reported })
+    ? costNanoOf(price ?? task.price, {
+        isSent: isSent || mustLook,
+        files: outputs?.reduce((sum, { files }) => sum + files.length, 0),
+        ...reported,
+      })
     : undefined;
 
 export class RunEnds {

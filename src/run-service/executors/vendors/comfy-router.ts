@@ -3,16 +3,8 @@
 
 import { z } from 'zod';
 import { exactText } from '../../../host/exact-json.ts';
-import {
-  inputsIn,
-  taskIn,
-  type Backend,
-  type RunEnd,
-  type Seen,
-  type Sent,
-  type SentWork,
-  type Submitted,
-} from '../backend.ts';
+import { inputsIn, taskIn, type Backend, type RunEnd } from '../backend.ts';
+import type { Seen, Sent, SentWork, Submitted } from '../backend.ts';
 import { jsonIn, openHttp, parsed, type Http } from '../http.ts';
 import { nanoOfUsd } from '../run-price.ts';
 import { answerFile, madeIn } from './answer-files.ts';

@@ -4,16 +4,8 @@
 
 import { z } from 'zod';
 import { exactText } from '../../../host/exact-json.ts';
-import {
-  inputsIn,
-  taskIn,
-  Unreachable,
-  type Backend,
-  type RunEnd,
-  type Seen,
-  type Sent,
-} from '../backend.ts';
-import type { SentWork, Submitted, VendorWebhook } from '../backend.ts';
+import { inputsIn, taskIn, Unreachable, type Backend, type RunEnd } from '../backend.ts';
+import type { Seen, Sent, SentWork, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, OF_A_PERSON, openHttp, parsed, type Http, type ServerAnswer } from '../http.ts';
 import { answerFile, madeIn } from './answer-files.ts';
 import { FalSignatures } from './fal-signature.ts';

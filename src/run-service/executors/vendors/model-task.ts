@@ -4,6 +4,7 @@ import { list, problem } from '../../../errors/error.ts';
 import { uuidOf } from '../../identity.ts';
 import { isVendor, WORKFLOW_VENDORS } from '../../../options/server-kind.ts';
 import { Unreachable, type Backend, type DescribedModel } from '../backend.ts';
+import { describedPrice } from '../run-price.ts';
 import { describedInputs } from '../workflow/described-inputs.ts';
 import type { GivenModel, GivenWorkflow } from '../given-gpus.ts';
 import { addressOf } from '../server-address.ts';
@@ -34,11 +35,12 @@ export async function modelTask(
         hint: 'copy its name from its page there',
       });
     const before = earlierTask({ vendor, model: name, workflow }, tasks);
-    if (before !== undefined) return { model: before.model, inputs: before.inputs };
+    if (before !== undefined) return { model: before.model, inputs: before.inputs, price: before.price };
     throw unusableVendor(isVendor(vendor) ? vendor : name, vendor, error);
   });
   const { model = name } = described ?? {};
-  const price = stated ?? (backend?.tellsCost === true ? ({ per: 'told' } as const) : undefined);
+  const told = backend?.tellsCost === true ? ({ per: 'told' } as const) : undefined;
+  const price = stated ?? describedPrice(described?.price) ?? told;
   const task = {
     kind: 'model',
     id: uuidOf('model', vendor, model),

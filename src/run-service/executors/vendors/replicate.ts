@@ -6,17 +6,8 @@ import { FormData } from 'undici';
 import { z } from 'zod';
 import { canonical } from '../../../host/canonical-json.ts';
 import { exactText } from '../../../host/exact-json.ts';
-import {
-  inputsIn,
-  taskIn,
-  Unreachable,
-  unread,
-  type Backend,
-  type Seen,
-  type Sent,
-  type SentWork,
-  type Submitted,
-} from '../backend.ts';
+import { inputsIn, taskIn, Unreachable, unread, type Backend, type Seen } from '../backend.ts';
+import type { Sent, SentWork, Submitted } from '../backend.ts';
 import { openHttp, parsed, type Http } from '../http.ts';
 import { answerFile } from './answer-files.ts';
 import { predictionSchema, stateOf, type Prediction } from './replicate-prediction.ts';
