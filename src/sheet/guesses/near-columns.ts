@@ -59,6 +59,10 @@ export function nearColumns({
     const values = valuesOf(column);
     if (values.length === 0 || isLetter(column) || names.includes(column)) return [];
     const near = unfed.filter((type) => isNear(column, values, type, isMade));
+    const [only, ...further] = near.filter((type) => areOfInput(values, type));
+    const isOnly = (type: InputType): boolean =>
+      columns.filter((name) => isNear(name, valuesOf(name), type, isMade)).length === 1;
+    if (only !== undefined && further.length === 0 && isOnly(only)) return [sent(column, only)];
     if (near.length > 0) return [question(column, near, columns)];
     const instead = [...fed].find(([type]) => isVersion(column, values, type));
     if (instead !== undefined) return [version(column, instead[1], instead[0].name)];
@@ -160,19 +164,27 @@ const isVersion = (column: string, values: readonly string[], type: InputType): 
   !namesAttribute(column) &&
   containsWords(column, type.name);
 
+/** Whether all cells are files for an input of files, or choices of the input. */
+const areOfInput = (values: readonly string[], type: InputType): boolean =>
+  type.options === undefined
+    ? isMedia(type) || values.every(isAddress)
+    : values.every((text) => type.options?.includes(text) === true);
+
+const sent = (column: string, { name }: InputType): Guess =>
+  toConfirm(
+    'columns',
+    `column "${column}" is the input ${name}, not data`,
+    mapped(name, column),
+    or(`to leave column "${column}" out`, dropped(column)),
+  );
+
 function question(column: string, near: readonly InputType[], columns: readonly string[]): Guess {
   const inputs = near.map(({ name }) => name);
   // The columns image_1 and image_2 are equally likely.
   const isOneOfSeveral = numberedLike(column, columns).length > 0;
   const [like, ...further] = isOneOfSeveral ? [] : near.filter(({ name }) => beginsLike(column, name));
   const have = inputs.length === 1 ? 'has' : 'have';
-  if (like !== undefined && further.length === 0)
-    return toConfirm(
-      'columns',
-      `column "${column}" is the input ${like.name}, not data`,
-      mapped(like.name, column),
-      or(`to leave column "${column}" out`, dropped(column)),
-    );
+  if (like !== undefined && further.length === 0) return sent(column, like);
   const text = `column "${column}" is not sent, and ${list(inputs)} ${have} no column`;
   return toConfirm(
     'columns',

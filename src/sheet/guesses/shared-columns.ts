@@ -27,7 +27,9 @@ export function sharedColumns(facts: SharedColumnFacts): readonly Guess[] {
     const own = map[first.name] ?? (fit.includes(first.name) ? first.name : undefined);
     if (own === undefined && typeOf(pair[0], unfed) === undefined) return [];
     const types = [first, second] as const;
-    const column = (own === undefined ? left : [own]).find((name) =>
+    const column = (
+      own === undefined ? left.filter((name) => !areChoices(valuesOf(name), unfed)) : [own]
+    ).find((name) =>
       own === undefined
         ? valuesOf(name).length > 0 && valuesOf(name).every((text) => isBoth(text, pair, types))
         : valuesOf(name).some((text) => isBoth(text, pair, types)),
@@ -49,6 +51,10 @@ function odd(column: string, pair: InputPair, types: PairTypes, values: readonly
   const map = Object.fromEntries(inputs.map((name) => [name, column]));
   return [toConfirm('columns', text, dropped(column), or('to send it, and correct such cells', { map }))];
 }
+
+/** Whether one input has all of the values: 16:9 is an aspect ratio before it is a width and a height. */
+const areChoices = (values: readonly string[], types: readonly InputType[]): boolean =>
+  types.some(({ options }) => options !== undefined && values.every((text) => options.includes(text)));
 
 type PairTypes = readonly [InputType, InputType];
 

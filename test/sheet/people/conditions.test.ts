@@ -18,7 +18,7 @@ describe('a column that a condition names', () => {
   it.each([
     ['Neg.', 'people', 'text', { negative_prompt: 'people' }, /"Neg\." is the input negative_prompt/],
     ['Avoid', 'people, text', 'blur, frames', {}, /"Avoid" is not sent, and negative_prompt has no column/],
-    ['Look', 'euler', 'euler', {}, /"Look" is not sent, and sampler has no column/],
+    ['Look', 'euler', 'euler', { sampler: 'euler' }, /"Look" is the input sampler/],
     ['Style', 'oil painting', 'ink', {}, /"Style" is not sent/],
     ['Prompt v2', 'a red fox', 'an owl', {}, /"Prompt v2" is not sent: "Prompt" is the input prompt/],
     ['Images', '4', '4', {}, /how often each row runs/],
@@ -26,7 +26,7 @@ describe('a column that a condition names', () => {
     const text = `Nr,Prompt,${name}\n1,waves,"${cell}"\n2,gulls,"${again}"\n`;
     for (const options of [{}, { where: `Prompt != "" or "${name}" != ""` }]) {
       const { rows, guesses } = await read('a.csv', text, options, { inputTypes: TEXTS });
-      expect(rows[0]).toBe(JSON.stringify({ ...inputs, prompt: 'waves' }));
+      expect(JSON.parse(rows[0] ?? '')).toEqual({ ...inputs, prompt: 'waves' });
       expect(questionsIn(guesses)).toEqual([expect.stringMatching(question)]);
     }
   });

@@ -181,7 +181,8 @@ describe('a column that is not sent while an input of its shape has none', () =>
       /"Start frame" is not sent, and image_url, mask have no column/,
     ],
     ['Length', '5s;8s', /"Length" is not sent, and duration has no column/],
-    ['Look', 'euler;dpmpp_2m', /"Look" is not sent, and sampler has no column/],
+    ['Look', 'euler;dpmpp_2m', /"Look" is the input sampler, not data; .*--drop Look/],
+    ['Look', 'euler;bright', /"Look" is not sent, and sampler has no column/],
     ['Images', '4;4', /"Images" .* how often each row runs; .*--repeat Images/],
     ['Qty', '4;1', /"Qty" .* how often each row runs/],
     ['Style', 'oil painting;ink', /"Style" is not sent, .*--set 'prompt=\{prompt\}\[, \{Style\}\]'/],
@@ -218,6 +219,23 @@ describe('a column that is not sent while an input of its shape has none', () =>
       .join('')}`;
     const { guesses } = await read('a.csv', text, {}, { inputTypes: SHOT });
     expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([]);
+  });
+});
+
+describe('a column of the only input of its kind', () => {
+  const CLIP = [...VIDEO, input('image_url', 'string'), input('width', 'int'), input('height', 'int')];
+
+  it.each([
+    ['Formato', '16:9;9:16', 'aspect_ratio'],
+    ['Referencia', 'https://a.b/1.png;https://a.b/2.png', 'image_url'],
+  ])('is sent there unless its user leaves it out: %s', async (name, cells, taker) => {
+    const values = cells.split(';');
+    const text = `prompt,${name}\n${values.map((cell, at) => `fox ${at},${cell}\n`).join('')}`;
+    const { rows, guesses } = await read('a.csv', text, {}, { inputTypes: CLIP });
+    expect(rows.map((row) => (JSON.parse(row) as Record<string, unknown>)[taker])).toEqual(values);
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
+      `? column "${name}" is the input ${taker}, not data; to leave column "${name}" out: --drop ${name} (--map ${taker}=${name})`,
+    ]);
   });
 });
 
