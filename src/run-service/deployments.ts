@@ -135,13 +135,20 @@ const modelSpecSchema = z.strictObject({
   runTimeoutSeconds: z.number().positive().optional(),
 });
 
+/** A workflow in a container of ComfyUI at a vendor, which `model` names: `runpod:abc123`. */
+const containerSpecSchema = workflowSpecSchema.extend(
+  modelSpecSchema.pick({ model: true, keyFile: true }).shape,
+);
+
 const SCHEMAS = {
+  container: containerSpecSchema,
   program: programSpecSchema,
   workflow: workflowSpecSchema,
   model: modelSpecSchema,
   simulated: deploymentSpecSchema,
 } as const;
 const FIELDS: Readonly<Record<keyof typeof SCHEMAS, readonly string[]>> = {
+  container: Object.keys(containerSpecSchema.shape),
   program: Object.keys(programSpecSchema.shape),
   workflow: Object.keys(workflowSpecSchema.shape),
   model: Object.keys(modelSpecSchema.shape),
@@ -150,6 +157,7 @@ const FIELDS: Readonly<Record<keyof typeof SCHEMAS, readonly string[]>> = {
 
 function kindOf(entry: unknown): keyof typeof SCHEMAS {
   if (typeof entry !== 'object' || entry === null) return 'simulated';
+  if ('model' in entry && 'workflow' in entry) return 'container';
   return (['program', 'workflow', 'model'] as const).find((kind) => kind in entry) ?? 'simulated';
 }
 
@@ -184,7 +192,8 @@ export type DeploymentsFile = {
   readonly simulated: readonly DeploymentSpec[];
   readonly workflows: readonly z.output<typeof workflowSpecSchema>[];
   readonly programs: readonly z.output<typeof programSpecSchema>[];
-  readonly models: readonly (z.output<typeof modelSpecSchema> & NamedModel)[];
+  readonly models: readonly ((z.output<typeof modelSpecSchema> | z.output<typeof containerSpecSchema>) &
+    NamedModel)[];
 };
 
 /** Reads a deployments file, a JSON array. Throws E602 with the invalid entry and its problem. */
@@ -193,7 +202,7 @@ export function readDeployments(fileText: string): DeploymentsFile {
   if (!read.success) {
     throw problem('E602', {
       what: `the deployments file is invalid: ${read.error.issues.map(placed).join('; ')}`,
-      hint: `fields: ${FIELDS.simulated.join(', ')}; only name is required; or, on your own GPUs: ${FIELDS.workflow.join(', ')}; or, for a program: ${FIELDS.program.join(', ')}; or, for a model of a vendor: ${FIELDS.model.join(', ')}, with the price within model: "0.025/run=fal:fal-ai/flux/dev"`,
+      hint: `fields: ${FIELDS.simulated.join(', ')}; only name is required; or, on your own GPUs: ${FIELDS.workflow.join(', ')}; or, for a program: ${FIELDS.program.join(', ')}; or, for a model of a vendor: ${FIELDS.model.join(', ')}, with the price within model: "0.025/run=fal:fal-ai/flux/dev"; or, for a workflow in a container at RunPod: ${FIELDS.container.join(', ')}`,
     });
   }
   const models = read.data.flatMap((entry, at) =>
@@ -205,7 +214,7 @@ export function readDeployments(fileText: string): DeploymentsFile {
     simulated: read.data.flatMap((entry) =>
       'workflow' in entry || 'program' in entry || 'model' in entry ? [] : [entry],
     ),
-    workflows: read.data.flatMap((entry) => ('workflow' in entry ? [entry] : [])),
+    workflows: read.data.flatMap((entry) => ('workflow' in entry && !('model' in entry) ? [entry] : [])),
     programs: read.data.flatMap((entry) => ('program' in entry ? [entry] : [])),
     models,
   };
@@ -216,10 +225,14 @@ const modelAt = (at: number) => ({
   write: (name: string): string => `"model": "${name}"`,
 });
 
-/** A model is one deployment, with one name, price and time limit. */
+/** A model, or a workflow at it, is one deployment, with one name, price and time limit. */
 function refuseRepeatedModel(models: DeploymentsFile['models']): void {
-  for (const [at, { name, vendor, model }] of models.entries()) {
-    const before = models.slice(0, at).find((entry) => entry.vendor === vendor && entry.model === model);
+  const fileOf = (entry: (typeof models)[number]) => ('workflow' in entry ? entry.workflow : undefined);
+  for (const [at, named] of models.entries()) {
+    const { name, vendor, model } = named;
+    const before = models
+      .slice(0, at)
+      .find((entry) => entry.vendor === vendor && entry.model === model && fileOf(entry) === fileOf(named));
     if (before !== undefined)
       throw problem('E602', {
         what: `the deployments ${before.name} and ${name} are the same model, ${vendor}:${model}`,

@@ -1,9 +1,13 @@
 // A workflow of ComfyUI in a container at RunPod (worker-comfyui), through the service.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { gpusOf } from '../../src/cli/flags/gpu-flags.ts';
+import { deploymentsIn } from '../../src/cli/servers/deployments-file.ts';
 import { COPIER, isDoubtful, OwnService, seeded } from '../comfy/own-service.ts';
 import { SUBMIT } from '../../src/run-service/executors/vendors/vendor-answers.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 import { openFal } from './fal.ts';
 import { openRunpod } from './runpod.ts';
 
@@ -121,6 +125,34 @@ it('runs at no vendor of models', async () => {
       models: [{ vendor: 'fal', model: fal.model, name: 'portrait', workflow }],
     }),
   ).rejects.toThrow('fal runs models and no workflows of yours');
+});
+
+it('a deployments file names workflows beside an endpoint, each with names for its fields and the price of the endpoint', () => {
+  const folder = freshFolder();
+  const write = (name: string, content: unknown): string => {
+    writeFileSync(join(folder, name), JSON.stringify(content));
+    return join(folder, name);
+  };
+  write('portrait_api.json', seeded());
+  const entry = { model: '0.01/run=runpod:abc123', workflow: 'portrait_api.json' };
+  const inputs = { words: ['3.text'] };
+  const environment = { RUNPOD_API_KEY: 'key' };
+  const portrait = { name: 'portrait', ...entry, inputs, runTimeoutSeconds: 60 };
+  const copier = { name: 'copier', ...entry, workflow: write('copier_api.json', COPIER) };
+  const { workflows, models } = deploymentsIn(write('deployments.json', [portrait, copier]), environment);
+  expect(workflows).toEqual([]);
+  const text = JSON.stringify(seeded());
+  const endpoint = { vendor: 'runpod', model: 'abc123', price: { per: 'run', usd: 0.01 } };
+  expect(models).toMatchObject([
+    { ...endpoint, name: 'portrait', runTimeoutSeconds: 60, workflow: { name: 'portrait', inputs, text } },
+    { ...endpoint, name: 'copier', workflow: { name: 'copier', text: JSON.stringify(COPIER) } },
+  ]);
+  expect(() =>
+    deploymentsIn(write('twice.json', [portrait, { name: 'again', ...entry }]), environment),
+  ).toThrow('the deployments portrait and again are the same model');
+  expect(() => deploymentsIn(write('wrong.json', [{ ...portrait, inputs: 'a.json' }]), environment)).toThrow(
+    'entry 1 inputs',
+  );
 });
 
 it('a command names the workflow beside the endpoint, and one only', () => {

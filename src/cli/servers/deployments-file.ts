@@ -71,7 +71,8 @@ function modelsOf(
       });
     keyFiles.set(vendor, path);
   }
-  return models.map(({ name, vendor, model, price, inputs, keyFile: ownKeyFile, runTimeoutSeconds }) => {
+  return models.map((entry) => {
+    const { name, vendor, model, price, keyFile: ownKeyFile, runTimeoutSeconds } = entry;
     const keyFile = isVendor(vendor) ? keyFiles.get(vendor) : ownKeyFile && resolve(folder, ownKeyFile);
     const variable = isVendor(vendor) ? VENDOR_FACTS[vendor].variable : undefined;
     if (keyFile === undefined && variable !== undefined && !environment[variable])
@@ -85,8 +86,20 @@ function modelsOf(
       model,
       ...(price && { price }),
       ...(keyFile !== undefined && { keyFile }),
-      ...(inputs !== undefined && { inputsFile: resolve(folder, inputs) }),
+      ...taskFilesOf(entry, folder),
       ...(runTimeoutSeconds !== undefined && { runTimeoutSeconds }),
     };
   });
+}
+
+/** The inputs of a model are a JSON Schema file, and those of a workflow are names for its fields. */
+function taskFilesOf(
+  entry: DeploymentsFile['models'][number],
+  folder: string,
+): Pick<OwnDeployments['models'][number], 'workflow' | 'inputsFile'> {
+  const { name, inputs } = entry;
+  if (!('workflow' in entry))
+    return typeof inputs === 'string' ? { inputsFile: resolve(folder, inputs) } : {};
+  const text = workflowText(resolve(folder, entry.workflow), `the deployment ${name} needs a file`);
+  return { workflow: { name, ...text, ...(typeof inputs === 'object' && { inputs }) } };
 }
