@@ -10,7 +10,7 @@ import type { DeferredRow, PartResult } from '../src/batch/events.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
 import type { EndedRow } from '../src/batch/state/row-state.ts';
 import { errorMessage } from '../src/errors/error.ts';
-import { costOf, priceOf } from '../src/options/run-cost.ts';
+import { costOf, priceOf } from '../src/options/prices.ts';
 import { recordOf, recordsBefore } from '../src/results/batch-rows.ts';
 import { showPart } from '../src/results/page/living-page.ts';
 import { outputNames, type OutputNames } from '../src/results/output-paths.ts';
@@ -27,7 +27,7 @@ import { runCostsIn, tallyChange, unpricedIn } from '../src/results/tally-rows.t
 import type { Run } from '../src/service-client/contract/run.ts';
 import { type KnownRun, outcomeOf as stateOf } from '../src/service-client/run-outcome.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
-import { isCostLearned } from '../src/store/attempt-cost.ts';
+import { isCostLearned } from '../src/store/attempt-cost-bound.ts';
 import { reportedCost } from '../src/store/reported-cost.ts';
 import { jsonLines } from '../src/store/pieces.ts';
 import type { Deps, OpenBatch } from './deps.ts';

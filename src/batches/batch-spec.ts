@@ -27,7 +27,7 @@ import { named } from '../options/kinds.ts';
 import { formOf } from '../options/read.ts';
 import type { Config } from '../host/config.ts';
 import { prepareNotify, type Programs } from '../notices/prepare-targets.ts';
-import { refuseUnbounded } from '../store/attempt-cost.ts';
+import { refuseUnbounded } from '../store/attempt-cost-bound.ts';
 import { count } from '../options/number-text.ts';
 
 export type ServiceSpec = {

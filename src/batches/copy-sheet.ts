@@ -2,27 +2,23 @@
 // even if the file changes meanwhile or comes from a pipe.
 
 import { createHash } from 'node:crypto';
-import { createWriteStream, existsSync } from 'node:fs';
-import { mkdir, mkdtemp, open, rename, rm, type FileHandle, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { createWriteStream } from 'node:fs';
+import { open, rename, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { problem, RunsheetError } from '../errors/error.ts';
 import { openDownloads } from '../service-client/download.ts';
 import { withCallSignal } from '../host/call-signal.ts';
-import type { Config } from '../host/config.ts';
-import { takeStateFolder } from '../host/state-folder.ts';
+import { outFault, withIncoming, type Preparing } from './incoming-folder.ts';
 import { sheetAt } from './sheet-address.ts';
 import { isAddress } from '../errors/redact.ts';
-import { fileFault, makeFolder } from '../errors/file-fault.ts';
 import { isWorkbook, type SheetFormat } from '../sheet/formats.ts';
 import { formatOf } from '../sheet/recognized-format.ts';
 import { refuseNoSheet, sheetFault } from '../sheet/sheet-source.ts';
 import type { UnpackParams } from '../sheet/xlsx/unpack-sheet.ts';
 import { refuseForeignText } from '../sheet/trade/foreign-text.ts';
 import type { SheetPlaces } from '../store/allowed-folders.ts';
-import { openStore } from '../store/open-store.ts';
 
 export type SheetCopy = {
   /** The sheet's name as the user typed it. */
@@ -46,16 +42,6 @@ export type FilePlace = {
   /** A file in --set and --grid is asked about as one in a row: a job file has written them. */
   readonly asksAll?: boolean;
 };
-
-/** Where a batch is prepared, before it exists. */
-export type Preparing = {
-  /** The place of the batches. In a local folder, a batch is prepared there as well, so that it only has to be moved. */
-  readonly out: string;
-  /** The state folder, for batches that are elsewhere (default: the temporary folder of this machine). */
-  readonly home?: string;
-};
-
-export const preparingIn = ({ out, home }: Pick<Config, 'out' | 'home'>) => ({ out, home });
 
 export type CopyParams = Preparing & {
   readonly stdin: Readable;
@@ -82,60 +68,11 @@ export async function withCopy<T>(
   return withIncoming(params, async (folder) => use(await copySheet(path, params, folder)));
 }
 
-/** A folder in which a batch is prepared; it is removed after `use`, unless it was moved. Throws E606 and E607. */
-export async function withIncoming<T>(at: Preparing, use: (folder: string) => Promise<T>): Promise<T> {
-  await using incoming = await Incoming.make(at);
-  // Awaited here, because the folder is removed on return.
-  return await use(incoming.folder);
-}
-
-/** A folder that nobody has used for an hour is removed by `clean`. */
-const TOUCHED_MS = 600_000;
-
-/** A folder in which a batch is prepared, for as long as its user thinks about it. */
-export class Incoming implements AsyncDisposable {
-  readonly folder: string;
-  readonly #touching: NodeJS.Timeout;
-
-  private constructor(folder: string) {
-    this.folder = folder;
-    const touch = (): void => void utimes(folder, new Date(), new Date()).catch(() => undefined);
-    this.#touching = setInterval(touch, TOUCHED_MS).unref();
-  }
-
-  /** The caller disposes of it. Throws E606 and E607. */
-  static async make({ out, home }: Preparing): Promise<Incoming> {
-    const isLocal = openStore(out).localPath !== undefined;
-    const folder = isLocal ? out : (home ?? tmpdir());
-    try {
-      if (isLocal) await makeFolder(folder);
-      else if (home !== undefined) takeStateFolder(home);
-      return new Incoming(await mkdtemp(join(folder, INCOMING)));
-    } catch (error) {
-      throw outFault(folder, error);
-    }
-  }
-
-  /** True if it was removed, as `clean` does after a machine has slept; then it is there again, and empty. */
-  async restore(): Promise<boolean> {
-    if (existsSync(this.folder)) return false;
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    return true;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#touching);
-    await rm(this.folder, { recursive: true, force: true });
-  }
-}
-
-export const INCOMING = '.incoming-';
-
 /** Copies a sheet whose copy was removed. Throws E107 if it has changed since it was shown, and E602 for a stream, which is read once. */
 export async function copyAgain(
   before: SheetCopy,
   path: string,
-  own: CopyParams,
+  params: CopyParams,
   folder: string,
 ): Promise<SheetCopy> {
   if (path === '-')
@@ -143,19 +80,15 @@ export async function copyAgain(
       what: `the copy of ${before.name} was removed while the command waited, and a stream cannot be read again`,
       hint: 'repeat the same command',
     });
-  const copy = await copySheet(path, own, folder);
+  const copy = await copySheet(path, params, folder);
   if (copy.sha256 !== before.sha256) throw problem('E107', { name: before.name });
   return copy;
 }
 
-const outFault = (path: string, error: unknown): unknown =>
-  fileFault(error, {
-    path,
-    hint: 'choose another folder for the batches with --out <dir> or RUNSHEET_OUT; if they are in S3, another RUNSHEET_HOME',
-  }) ?? error;
-
-export async function copySheet(address: string, own: CopyParams, folder: string): Promise<SheetCopy> {
-  const { path, ...params } = isAddress(address) ? addressed(address, own) : { path: address, ...own };
+export async function copySheet(address: string, request: CopyParams, folder: string): Promise<SheetCopy> {
+  const { path, ...params } = isAddress(address)
+    ? addressed(address, request)
+    : { path: address, ...request };
   const name = params.name ?? (path === '-' ? 'stdin' : basename(path));
   const { head, ...content } =
     path === '-' ? await copyStream(path, params.stdin, folder) : await copyFile(path, folder);

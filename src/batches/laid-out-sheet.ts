@@ -7,7 +7,7 @@ import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { isWorkbook } from '../sheet/formats.ts';
 import { GIVEN_ROWS, sourceIn } from '../sheet/sheet-source.ts';
 import { haveOptionalParts } from '../sheet/templates.ts';
-import { refuseUnbounded, refuseUntried } from '../store/attempt-cost.ts';
+import { refuseUnbounded, refuseUntried } from '../store/attempt-cost-bound.ts';
 import type { BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';

@@ -3,7 +3,7 @@
 
 import { MAX_COST_LIMIT_NANO } from '../options/bounds.ts';
 import { estimateOf, type PlannedRows } from '../results/estimate.ts';
-import { attemptCosts } from '../store/attempt-cost.ts';
+import { attemptCosts } from '../store/attempt-cost-bound.ts';
 
 export type LowBudget = {
   readonly maxNano: number;

@@ -13,15 +13,8 @@ import { countToSend } from '../store/batch-file.ts';
 import { locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { createParams, type BatchRequest } from './batch-request.ts';
 import { checkRequest, checkSettings, type Reached, type Where } from './batch-spec.ts';
-import {
-  copyAgain,
-  copySheet,
-  Incoming,
-  preparingIn,
-  type CopyParams,
-  type Preparing,
-  type SheetCopy,
-} from './copy-sheet.ts';
+import { copyAgain, copySheet, type CopyParams, type SheetCopy } from './copy-sheet.ts';
+import { Incoming, preparingIn, type Preparing } from './incoming-folder.ts';
 import { NewBatch } from './new-batch.ts';
 import type { CreatedBatch } from './make-batch.ts';
 import type { CreateParams } from './draft-stages.ts';

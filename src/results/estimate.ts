@@ -1,6 +1,6 @@
 // Forecasts a batch that has not begun, from earlier batches of its deployment, else from prices.
 
-import { priceOf } from '../options/run-cost.ts';
+import { priceOf } from '../options/prices.ts';
 import { forecast, type Amounts, type Forecast } from './forecast/forecast.ts';
 import type { Interval } from './forecast/estimated-sum.ts';
 import { capacityOf, readCanaryRuns, readPastRuns, type CanaryRuns, type PastRuns } from './past-runs.ts';

@@ -7,7 +7,7 @@ import { nearest, problem, errorMessage } from '../errors/error.ts';
 import { namedModel, type NamedModel } from '../host/named-model.ts';
 import { ENVIRONMENT } from '../service-client/contract/paths.ts';
 import type { deploymentShown, AnswerOf } from '../service-client/contract/shown.ts';
-import type { Price } from './executors/run-price.ts';
+import type { Price } from './executors/vendor-price.ts';
 import { idsOf, uuidOf } from './identity.ts';
 
 const seconds = z.number().nonnegative();

@@ -3,7 +3,7 @@
 import { extname } from 'node:path';
 import { BY_EXTENSION, type SheetFormat } from './formats.ts';
 import { beginsAsJson } from './json/json-beginning.ts';
-import { headText } from './text/sheet-text.ts';
+import { headText } from './text/recognized-bytes.ts';
 import { tradeFormatOf } from './trade/trade-format.ts';
 
 /** A zip file, and a compound file: an old workbook, or one with a password. */

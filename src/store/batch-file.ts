@@ -12,7 +12,7 @@ import { LANE_PLACES } from '../batch/state/lanes.ts';
 import { optionalLimits as limitsIn, STORED_LIMITS, type OptionalLimits } from '../options/limits.ts';
 import { OPTIONS, type AnyOption, type KeptIn } from '../options/table.ts';
 import type { BatchParams } from '../batch/params.ts';
-import { costParams } from './attempt-cost.ts';
+import { costParams } from './attempt-cost-bound.ts';
 import { type Store, within } from './store.ts';
 
 export const BATCH_FILE = 'batch.json';

@@ -5,7 +5,7 @@ import { progress } from '../../src/batch/shown/progress.ts';
 import type { PastAttempt } from '../../src/batch/outcome.ts';
 import type { RowState } from '../../src/batch/state/row-state.ts';
 import { put } from '../../src/batch/state/put-row.ts';
-import { addRunCost, NO_RUN_COSTS } from '../../src/batch/accounting/run-costs.ts';
+import { addRunCost, NO_RUN_COSTS } from '../../src/batch/accounting/cost-histogram.ts';
 import { newClimbingLane, newLane } from '../../src/batch/state/lanes.ts';
 import { begin, unconfirmedRows, type State } from '../../src/batch/state/state.ts';
 import { lostOnTheWay, problemsOf } from './invariants.ts';

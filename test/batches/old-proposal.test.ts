@@ -10,7 +10,7 @@ import {
   type Proposal,
   type ProposalSource,
 } from '../../src/batches/propose.ts';
-import { INCOMING } from '../../src/batches/copy-sheet.ts';
+import { INCOMING } from '../../src/batches/incoming-folder.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { realConsole } from '../console/real-service.ts';
 import type { Console } from '../console/console.ts';

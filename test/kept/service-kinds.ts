@@ -22,12 +22,8 @@ import {
 } from '../../src/run-service/executors/queueing/assigned-run.ts';
 import type { Graph, MadeOutput, NodeClass } from '../../src/run-service/executors/backend.ts';
 import { filledGraph, NO_FILES } from '../../src/run-service/executors/workflow/filled-workflow.ts';
-import {
-  faultsOf,
-  inputRefusals,
-  workflowOf,
-  type Workflow,
-} from '../../src/run-service/executors/workflow/workflow.ts';
+import { faultsOf, workflowOf, type Workflow } from '../../src/run-service/executors/workflow/workflow.ts';
+import { inputRefusals } from '../../src/run-service/executors/workflow/input-refusals.ts';
 import { keptTask, restoredTask } from '../../src/run-service/executors/task.ts';
 import type { RunPlan } from '../../src/run-service/executors/rehearsal/planned-result.ts';
 import { openStorage } from '../../src/run-service/storage.ts';

@@ -2,7 +2,7 @@
 
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { DescribedModel } from '../../src/run-service/executors/backend.ts';
-import { costNanoOf } from '../../src/run-service/executors/run-price.ts';
+import { costNanoOf } from '../../src/run-service/executors/vendor-price.ts';
 import { runSchema } from '../../src/service-client/contract/run.ts';
 import { deploymentSchema } from '../../src/service-client/contract/deployment.ts';
 import { OwnService } from '../comfy/own-service.ts';

@@ -1,7 +1,7 @@
 // Handles a written part. R14: a row counts as done once its part is written, because its files are in the store by then.
 // A row whose files could not be fetched is collected again later; other rows do not wait for it.
 
-import { addRunCost, NO_RUN_COSTS, p99Cost } from '../accounting/run-costs.ts';
+import { addRunCost, NO_RUN_COSTS, p99Cost } from '../accounting/cost-histogram.ts';
 import { addTallies } from '../accounting/tally.ts';
 import { REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';

@@ -1,7 +1,7 @@
 // Limits what the batch may spend, if the user set such a limit (--max-cost). Before each POST, the highest cost of a
 // run on its GPU is reserved; accounting/reserved-attempts.ts says for how long. When a group is sent, spent and
 // reserved amounts together never exceed the limit, so the first run of each attempt cannot break it. With --reserve
-// p99 the reservation is an estimate, which a run may exceed (accounting/run-costs.ts). Where runs tell their cost at their
+// p99 the reservation is an estimate, which a run may exceed (accounting/cost-histogram.ts). Where runs tell their cost at their
 // end only, the first run reserves everything that is left, and later ones the most that one has cost so far.
 // decisions/pause-for-budget.ts pauses the batch at the limit. All amounts are whole nano-dollars.
 

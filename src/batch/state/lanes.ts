@@ -9,7 +9,7 @@
 // (ladder.ts). In a batch with one lane in the order of the sheet, places are row numbers.
 
 import { NONE_HELD, type Held } from '../accounting/reserved-attempts.ts';
-import type { RunCosts } from '../accounting/run-costs.ts';
+import type { RunCosts } from '../accounting/cost-histogram.ts';
 import type { BatchParams, LaneSpec } from '../params.ts';
 import type { AdaptiveCap } from '../useful-concurrency.ts';
 import type { WaitingRow } from './row-state.ts';

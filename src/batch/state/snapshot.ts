@@ -3,7 +3,7 @@
 // which is harmless. The snapshot must fit into one payload (R16), so rows are short tuples.
 
 import { cancelRun } from '../accounting/duplicates.ts';
-import { p99Cost, type RunCosts } from '../accounting/run-costs.ts';
+import { p99Cost, type RunCosts } from '../accounting/cost-histogram.ts';
 import { acknowledge, cancelAllRunning } from '../on-event/user-command.ts';
 import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
 import { rejoined, unreported } from '../pool/messages.ts';

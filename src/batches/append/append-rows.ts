@@ -25,7 +25,7 @@ import { settleReading } from '../../sheet/guesses/guess-reading.ts';
 import { choosesLetters, type Guess } from '../../sheet/guesses/guess.ts';
 import { settleSheet } from '../../sheet/guesses/settle-sheet.ts';
 import { type Queued, readBatchSheet, sheetRows } from '../../sheet/placed-rows.ts';
-import { refuseUnbounded } from '../../store/attempt-cost.ts';
+import { refuseUnbounded } from '../../store/attempt-cost-bound.ts';
 import { layoutOf } from '../../store/batch-file.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';

@@ -7,15 +7,8 @@ import type { Guess } from '../../sheet/guesses/guess.ts';
 import { problem } from '../../errors/error.ts';
 import { type BatchFile } from '../../store/batch-file.ts';
 import { STARTED_FILE } from '../../store/started.ts';
-import {
-  copyAgain,
-  copySheet,
-  Incoming,
-  preparingIn,
-  type CopyParams,
-  type Preparing,
-  type SheetCopy,
-} from '../copy-sheet.ts';
+import { copyAgain, copySheet, type CopyParams, type SheetCopy } from '../copy-sheet.ts';
+import { Incoming, preparingIn, type Preparing } from '../incoming-folder.ts';
 import { declaredInputs } from '../find-deployment.ts';
 import {
   aboutGuesses,

@@ -20,7 +20,7 @@ import {
   limitsSchema,
   changesOf,
 } from './shape.ts';
-import { withCosts } from '../../options/run-cost.ts';
+import { withCosts } from '../../options/prices.ts';
 import type { ShownRow } from '../../results/batch-rows.ts';
 import type { ShownEvent } from '../../library/handle/ended-rows.ts';
 import { rounded } from '../../options/number-text.ts';

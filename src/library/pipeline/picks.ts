@@ -4,7 +4,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
-import { withIncoming, preparingIn } from '../../batches/copy-sheet.ts';
+import { withIncoming, preparingIn } from '../../batches/incoming-folder.ts';
 import { type FromSheet, readFromSheet } from '../../batches/from/from-sheet.ts';
 import {
   pickedInOf,

@@ -2,7 +2,8 @@
 // created first, and run once the pipeline's workflow starts them.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { preparingIn, withCopy } from '../../batches/copy-sheet.ts';
+import { withCopy } from '../../batches/copy-sheet.ts';
+import { preparingIn } from '../../batches/incoming-folder.ts';
 import { stemOf } from '../../batches/batch-id.ts';
 import {
   createPipeline,

@@ -22,7 +22,7 @@ import type { WebhookAddresses } from './vendors/webhook-address.ts';
 import { modelTask } from './vendors/model-task.ts';
 import { applyVendorWebhook } from './vendors/vendor-webhooks.ts';
 import { RealExecutor } from './queueing/real-executor.ts';
-import { priceAfter, type Price } from './run-price.ts';
+import { priceAfter, type Price } from './vendor-price.ts';
 import type { ExecutorDeps } from './queueing/executor-deps.ts';
 import { offeredInputs } from './workflow/filled-workflow.ts';
 import { fileValuesIn, isGraph, keptTask, restoredTask, type InputsTask, type Task } from './task.ts';

@@ -16,8 +16,9 @@ import {
   type InputValues,
   type InstalledNodes,
 } from './workflow/filled-workflow.ts';
-import { fieldsNamed, inputRefusals, type InputType, type Workflow } from './workflow/workflow.ts';
-import type { Price } from './run-price.ts';
+import type { InputType, Workflow } from './workflow/workflow.ts';
+import { fieldsNamed, inputRefusals } from './workflow/input-refusals.ts';
+import type { Price } from './vendor-price.ts';
 import type { TaskTarget } from './target.ts';
 import { faultIn } from './workflow/workflow-faults.ts';
 import { workerInput } from './vendors/comfy-worker.ts';
@@ -79,7 +80,7 @@ export function refusalsIn(
   const names = offered.map(({ name }) => name);
   const wrong = Object.entries(values).flatMap(([name, value]) => {
     const input = offered.find((candidate) => candidate.name === name);
-    const why = input === undefined ? 'unknown' : faultIn(value, input, true);
+    const why = input === undefined ? 'unknown' : faultIn(value, input);
     return why === undefined ? [] : [{ name, value, why, isUnknown: input === undefined }];
   });
   return listed(wrong, ({ name, value, why, isUnknown }) => [

@@ -9,7 +9,7 @@ import {
   type ForeignLines,
   type Reading,
 } from '../text/likely-encodings.ts';
-import { isPacked, isUtf32, utf16Of } from '../text/sheet-text.ts';
+import { isPacked, isUtf32, utf16Of } from '../text/recognized-bytes.ts';
 import { said, type Settled } from './guess.ts';
 
 /** UTF-16 by a byte order mark or zero bytes; else UTF-8 if valid; else the encoding whose letters look right. Throws E102 if none does, or several. */

@@ -2,7 +2,7 @@
 
 import { extname } from 'node:path';
 import { problem } from '../../errors/error.ts';
-import { headText } from '../text/sheet-text.ts';
+import { headText } from '../text/recognized-bytes.ts';
 
 type ForeignText = { readonly what: string; readonly hint: string };
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { withIncoming } from '../../../src/batches/copy-sheet.ts';
+import { withIncoming } from '../../../src/batches/incoming-folder.ts';
 import type { CreatedBatch } from '../../../src/batches/make-batch.ts';
 import { readFromSheet, type FromRequest, type FromSheet } from '../../../src/batches/from/from-sheet.ts';
 import { isRunsheetError } from '../../../src/errors/error.ts';

@@ -13,7 +13,7 @@ import { exactText, parseExactly } from '../../../host/exact-json.ts';
 import type { LogLine } from '../../../service-client/contract/run.ts';
 import { NO_WORK, type LiveRun, type Output } from '../executor.ts';
 import type { SocketEvent, MadeOutput, PutFile, Sent, SentTask } from '../backend.ts';
-import type { Price } from '../run-price.ts';
+import type { Price } from '../vendor-price.ts';
 import { isGraph, nodeIn, type Task } from '../task.ts';
 
 export type StoredFile = {

@@ -9,7 +9,7 @@ import { withLine, type AssignedRun, type RunState } from './assigned-run.ts';
 import { definedOnly } from '../../../options/defined-only.ts';
 import type { Backend, MadeOutput, RunEnd } from '../backend.ts';
 import { storedOutputs } from './kept-files.ts';
-import { costNanoOf } from '../run-price.ts';
+import { costNanoOf } from '../vendor-price.ts';
 import type { ServerDeps, Timing } from './server-deps.ts';
 import type { UsualTimes } from './usual-times.ts';
 

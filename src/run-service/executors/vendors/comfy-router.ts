@@ -6,7 +6,7 @@ import { exactText } from '../../../host/exact-json.ts';
 import { inputsIn, taskIn, type Backend, type RunEnd } from '../backend.ts';
 import type { Seen, Sent, SentWork, Submitted } from '../backend.ts';
 import { jsonIn, openHttp, parsed, type Http } from '../http.ts';
-import { nanoOfUsd } from '../run-price.ts';
+import { nanoOfUsd } from '../vendor-price.ts';
 import { answerFile, madeIn } from './answer-files.ts';
 import { ReadRuns } from './read-runs.ts';
 import { bodySchemaIn, dataUri, isReadLater, posted, submittedOf, vendorReason } from './vendor-answers.ts';

@@ -4,7 +4,7 @@ import { list, problem } from '../../../errors/error.ts';
 import { uuidOf } from '../../identity.ts';
 import { isVendor, WORKFLOW_VENDORS } from '../../../options/server-kind.ts';
 import { Unreachable, type Backend, type DescribedModel } from '../backend.ts';
-import { describedPrice } from '../run-price.ts';
+import { describedPrice } from '../vendor-price.ts';
 import { describedInputs } from '../workflow/described-inputs.ts';
 import type { GivenModel, GivenWorkflow } from '../given-gpus.ts';
 import { addressOf } from '../server-address.ts';

@@ -3,14 +3,8 @@
 import type { Graph, PutFile } from '../backend.ts';
 import { PART, partName } from './naming/prompts.ts';
 import { pathOf } from './naming/values.ts';
-import {
-  fieldsNamed,
-  faultsOf,
-  type Classes,
-  type Field,
-  type InputType,
-  type Workflow,
-} from './workflow.ts';
+import { faultsOf, type Classes, type Field, type InputType, type Workflow } from './workflow.ts';
+import { fieldsNamed } from './input-refusals.ts';
 
 export type InputValues = Readonly<Record<string, unknown>>;
 

@@ -93,9 +93,9 @@ const MODEL = /\.(?:safetensors|ckpt|pth?|gguf|bin|onnx|sft)$/i;
 
 export type Bounds = Partial<Pick<ClassInput, 'min' | 'max' | 'options' | 'isFile'>>;
 
-/** Why an input may not have this value; undefined if it may, or if nothing is known. */
-export const faultIn = (value: unknown, bounds: Bounds | undefined, isChosen = false): string | undefined =>
-  choiceFault(value, bounds, isChosen) ?? boundsFault(value, bounds);
+/** Why an input may not have a value that its user chose; undefined if it may, or if nothing is known. */
+export const faultIn = (value: unknown, bounds: Bounds | undefined): string | undefined =>
+  choiceFault(value, bounds, true) ?? boundsFault(value, bounds);
 
 /**
  * ComfyUI skips the check of a choice whose class validates itself, but does not tell which classes do. Only

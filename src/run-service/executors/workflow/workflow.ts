@@ -2,19 +2,15 @@
 // running. The id depends on what the workflow does, so that an edited file is another deployment and never
 // silently continues a batch.
 
-import { isRawNumber } from '../../../host/exact-json.ts';
 import { canonical } from '../../../host/canonical-json.ts';
-import { isWebAddress } from '../../../host/web-address.ts';
-import { list, nearest } from '../../../errors/error.ts';
-import { badValue, listed, type Refusal } from '../../../service-client/contract/refusal.ts';
+import { list } from '../../../errors/error.ts';
 import { uuidOf } from '../../identity.ts';
 import type { Graph } from '../backend.ts';
 import { LiveGraph } from './naming/live.ts';
 import { namesBefore } from './naming/names-before.ts';
 import { ownTitleOf } from './naming/titles.ts';
-import { pathOf } from './naming/values.ts';
 import { faultIn, faultsOf, helpFor, type Classes } from './workflow-faults.ts';
-import { inputsOf, type Field, type InputType } from './workflow-inputs.ts';
+import { inputsOf, type InputType } from './workflow-inputs.ts';
 import { refuse, type Nodes } from './workflow-text.ts';
 
 export type Workflow = {
@@ -107,7 +103,7 @@ export const doubtsOf = ({ inputs }: Workflow): readonly string[] => [
   ...new Set(
     inputs.flatMap(({ options, default: usual, fields, node, isIdle }) => {
       const [field] = fields;
-      const why = faultIn(usual, { options }, true);
+      const why = faultIn(usual, { options });
       return why === undefined || field === undefined || isIdle === true || field.part !== undefined
         ? []
         : [
@@ -129,81 +125,6 @@ export function changeIn(nodes: Nodes, { graph }: Pick<Workflow, 'graph'>): stri
   const shown = changed.map((node) => `${node} (${nodes[node]?.class_type ?? ''})`);
   return `saves nothing: what ${list(shown)} ${changed.length === 1 ? 'shows' : 'show'} is saved instead`;
 }
-
-/**
- * The fields that a request member fills: those of an input, or the field that it names as NODE.FIELD. A
- * former name fills the fields of all inputs that had it.
- */
-export function fieldsNamed(inputs: readonly InputType[], name: string): readonly Field[] | undefined {
-  const certain = inputs.filter(({ ask }) => ask === undefined);
-  // Only older requests use former names; newer ones name fields.
-  const old = certain.filter(({ before }) => before?.includes(name));
-  if (old.length > 0) return old.flatMap(({ fields }) => fields);
-  const named =
-    certain.find((input) => input.name === name) ?? certain.find(({ also }) => also?.includes(name));
-  if (named !== undefined) return named.fields;
-  const field = inputs
-    .flatMap(({ fields }) => fields)
-    .find((candidate) =>
-      candidate.part === undefined
-        ? pathOf(candidate) === name
-        : `${pathOf(candidate)}${candidate.part}` === name,
-    );
-  return field && [field];
-}
-
-/** Why the server would refuse a run with these inputs; every reason is named before anything is sent. */
-export function inputRefusals(
-  { inputs }: Workflow,
-  values: Readonly<Record<string, unknown>>,
-): readonly Refusal[] {
-  const wrong = Object.entries(values).flatMap(([name, value]) => {
-    const fields = fieldsNamed(inputs, name);
-    const why = fields === undefined ? UNKNOWN : refusalOf(value, fields, inputs);
-    return why === undefined ? [] : [{ name, value, why }];
-  });
-  // Only listed refusals get a suggestion for the name.
-  return listed(wrong, ({ name, value, why }) => [
-    badValue(['body', 'inputs', name], value, why === UNKNOWN ? unknownText(name, inputs) : why),
-  ]);
-}
-
-const UNKNOWN = 'unknown';
-
-function unknownText(name: string, inputs: readonly InputType[]): string {
-  const question = inputs.find((input) => input.name === name)?.ask;
-  if (question !== undefined) {
-    const paths = inputs.find((input) => input.name === name)?.fields.map(pathOf) ?? [];
-    return `${name} may be ${list(paths)}, because ${question.why}: name one of them`;
-  }
-  const near = nearest(
-    name,
-    inputs.map((input) => input.name),
-  );
-  return `the workflow has no input ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
-}
-
-/** A list would link to another node, so that a row could change the workflow. */
-function refusalOf(
-  value: unknown,
-  fields: readonly Field[],
-  inputs: readonly InputType[],
-): string | undefined {
-  if (value === null || (typeof value === 'object' && !isRawNumber(value)))
-    return 'it must be a text, a number or a boolean';
-  const isFile = fields.some((field) => field.isFile);
-  if (isFile && typeof value === 'string' && leadsOut(value))
-    return 'it leads out of the folder where ComfyUI has such files';
-  const [first] = fields;
-  const bounds = inputs.find((input) =>
-    input.fields.some((field) => first && pathOf(field) === pathOf(first)),
-  );
-  return faultIn(value, bounds && { ...bounds, isFile }, true);
-}
-
-/** Whether ComfyUI would read a file outside of its folders by this name. Addresses are fetched by the service. */
-const leadsOut = (name: string): boolean =>
-  !isWebAddress(name) && /^(?:[/\\]|[a-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/i.test(name);
 
 export type { Field, InputType } from './workflow-inputs.ts';
 export { faultsOf, type Classes } from './workflow-faults.ts';

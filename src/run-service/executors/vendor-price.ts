@@ -1,5 +1,5 @@
-// The cost of a run at a vendor: as the vendor tells at its end, else by the price that its user states, else by the
-// price that the vendor describes. An unknown cost is never 0.
+// The price of a vendor, stated by its user or described by the vendor, and the cost of a run there: as the vendor tells at
+// its end, else by the stated price, else by the described one. An unknown cost is never 0.
 
 import { z } from 'zod';
 

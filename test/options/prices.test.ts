@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costOf, priceOf, withCosts } from '../../src/options/run-cost.ts';
+import { costOf, priceOf, withCosts } from '../../src/options/prices.ts';
 
 describe('cost', () => {
   it('the cost of a run is cold start and run seconds at the price of the GPU that was used', () => {

@@ -1,5 +1,4 @@
-// The estimated cost of a run, by the price of its GPU.
-
+// The prices of GPUs, and the estimated cost of a run by them.
 import { DEFAULT_PRICES } from './gpu.ts';
 
 /** US dollars per second; undefined if neither the service nor runsheet knows the price of the GPU. */

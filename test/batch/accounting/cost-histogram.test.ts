@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addRunCost, costQuantile, NO_RUN_COSTS, MIN_RUNS } from '../../../src/batch/accounting/run-costs.ts';
+import {
+  addRunCost,
+  costQuantile,
+  NO_RUN_COSTS,
+  MIN_RUNS,
+} from '../../../src/batch/accounting/cost-histogram.ts';
 
 const costsOf = (amounts: readonly number[]) => amounts.reduce(addRunCost, NO_RUN_COSTS);
 

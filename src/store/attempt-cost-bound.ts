@@ -3,7 +3,7 @@
 
 import type { BatchParams } from '../batch/params.ts';
 import { GPUS } from '../options/gpu.ts';
-import { priceOf } from '../options/run-cost.ts';
+import { priceOf } from '../options/prices.ts';
 import { COST_TELLING_VENDORS, isVendor } from '../options/server-kind.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
 

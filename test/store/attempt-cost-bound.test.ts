@@ -2,7 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 import { RunsheetError } from '../../src/errors/error.ts';
-import { attemptCosts, costParams, refuseUnbounded, refuseUntried } from '../../src/store/attempt-cost.ts';
+import {
+  attemptCosts,
+  costParams,
+  refuseUnbounded,
+  refuseUntried,
+} from '../../src/store/attempt-cost-bound.ts';
 
 type CostFacts = Parameters<typeof attemptCosts>[0];
 
