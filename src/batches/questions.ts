@@ -6,7 +6,7 @@ import { exactMoney } from '../options/number-text.ts';
 import { plural } from '../options/number-text.ts';
 import { stayingOf } from '../options/table.ts';
 import { flagsOf, membersOf } from '../options/written-options.ts';
-import { unconfirmed, type Guess, type GuessOptions } from '../sheet/guesses/guess.ts';
+import { choosesRows, unconfirmed, type Guess, type GuessOptions } from '../sheet/guesses/guess.ts';
 import type { SheetOptions } from '../sheet/sheet-source.ts';
 import type { FilesFound } from '../sheet/input-files.ts';
 import type { BatchFile } from '../store/batch-file.ts';
@@ -220,6 +220,7 @@ const moved = (wish: 'keep' | 'again', text: string): QuestionAnswer => ({
   with: { answers: { moved: wish } },
 });
 
+const ALL_ROWS = 'to run all rows, and take every other line with a ?';
 const ANSWERS: {
   readonly [Id in Question['id']]: (question: Of<Id>) => PossibleAnswers;
 } = {
@@ -227,8 +228,9 @@ const ANSWERS: {
     const open = unconfirmed(guesses);
     const flags = open.flatMap(({ options }) => flagsOf(options));
     const alternatives = isChangeable ? open.flatMap((guess) => guess.alternatives ?? []) : [];
+    const [accept] = yes(flags, "guess: 'accept'", { guesses: 'accept' });
     return [
-      ...yes(flags, "guess: 'accept'", { guesses: 'accept' }),
+      open.some(choosesRows) ? { ...accept, key: 'a', text: ALL_ROWS } : accept,
       ...alternatives.map(({ text, options }, at) => ({
         key: String(at + 1),
         text,

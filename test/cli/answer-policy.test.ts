@@ -5,7 +5,7 @@ import type { Printer } from '../../src/cli/context.ts';
 import { ask, commandWith, guessLines, policyOf, type Asking } from '../../src/cli/run/answer-policy.ts';
 import type { Patch, Question } from '../../src/batches/questions.ts';
 import { settle } from '../../src/batches/settle.ts';
-import { said, toConfirm } from '../../src/sheet/guesses/guess.ts';
+import { or, said, toConfirm } from '../../src/sheet/guesses/guess.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 
 const EARLIER = {
@@ -139,6 +139,53 @@ describe('guesses that could spend money wrongly', () => {
       "  guess     separator ; (--delimiter ';')",
       '  guess ?   row 302 ("Total") is a total (--skip-rows 302)',
     ]);
+  });
+});
+
+describe('a column of states', () => {
+  const where = { where: 'done != "x"' };
+  const STATES = {
+    id: 'guesses',
+    sheet: 'a.csv',
+    isChangeable: true,
+    guesses: [
+      toConfirm('columns', 'column "promt" is the input prompt', { map: { prompt: 'promt' } }),
+      toConfirm(
+        'rows',
+        'all rows run, whatever column "done" says',
+        { drop: ['done'] },
+        or('to run 1 of 2 rows', where),
+      ),
+    ],
+  } satisfies Question;
+
+  it('is not answered by y: the answers say which rows run', async () => {
+    const { stdin, stderr, choice } = onTerminal([STATES]);
+    stdin.write('y\n1\n');
+    expect(await choice).toEqual([{ answers: {}, stated: where }]);
+    const text = String(stderr.read());
+    expect(text).toContain(`Only you know which rows are to run.
+  a  to run all rows, and take every other line with a ?: --map prompt=promt --drop done
+  1  to run 1 of 2 rows: --where 'done != "x"'
+  q  stop
+`);
+    expect(text).toContain('"y" is no answer: type a, q or 1, then Enter');
+  });
+
+  it('runs all rows if its user chooses that, and none if its user stops', async () => {
+    const chosen = onTerminal([STATES]);
+    chosen.stdin.write('a\n');
+    expect(await chosen.choice).toEqual([{ answers: { guesses: 'accept' } }]);
+    const stopped = onTerminal([STATES]);
+    stopped.stdin.write('q\n');
+    await expect(stopped.choice).rejects.toMatchObject({ code: 'E111' });
+  });
+
+  it('is refused in a script, also with --yes', async () => {
+    await expect(refusalOf([STATES], 'run', 'a.csv', '--yes')).rejects.toMatchObject({
+      code: 'E111',
+      hint: expect.stringContaining('choose which rows run') as string,
+    });
   });
 });
 

@@ -44,9 +44,14 @@ const asking =
         ...keys,
       });
     }
+    const isOfRows = question.id === 'guesses';
     const lines = [
-      terminalLine(`${what.charAt(0).toUpperCase()}${what.slice(1)}.`),
-      ...answers.map((answer) => `  ${answer.key}  ${answer.text ?? ''}`),
+      isOfRows
+        ? 'Only you know which rows are to run.'
+        : terminalLine(`${what.charAt(0).toUpperCase()}${what.slice(1)}.`),
+      ...answers.map((answer) =>
+        isOfRows ? alternativeLine(answer) : `  ${answer.key}  ${answer.text ?? ''}`,
+      ),
       '  q  stop',
     ];
     const keys = Object.fromEntries(answers.map((answer) => [answer.key, answer]));
