@@ -87,8 +87,8 @@ export interface ReadingOptions {
   readonly skipRows?: readonly RowRange[];
   /** Rows that cannot be read, or whose files are missing: refuse the sheet, or skip these rows, which end as refused; skip also applies to further sheets and to every firing (default: refuse). */
   readonly invalid?: 'refuse' | 'skip';
-  /** Tags in subtitles, such as <i>, {\an8} and &amp;, entities in the texts of tables, and bullets of lists, such as "- " and "1. ": leave them out of the texts, or send them; voices also makes a row of each <v Name>, and a column of names such as "TOM: "; paragraphs: the lines of a list up to a blank one are one text (default: asked). */
-  readonly tags?: 'strip' | 'voices' | 'paragraphs' | 'send';
+  /** Tags in subtitles, such as <i>, {\an8} and &amp;, entities in other texts, and bullets of lists, such as "- " and "1. ": leave them out of the texts, or send them; voices also makes a row of each <v Name>, and a column of names such as "TOM: "; paragraphs: the lines of a list up to a blank one are one text; plain also leaves out marks such as ** and ~~words~~, and directions such as (sighs) in texts that are spoken (default: asked). */
+  readonly tags?: 'strip' | 'voices' | 'paragraphs' | 'plain' | 'send';
   /** Rows of totals, notes below them, and rows whose text is no text, such as [pause]: leave them out, or send them; skip also applies to further sheets and to every firing (default: asked). */
   readonly totals?: 'skip' | 'send';
   /** Read or leave out the rows that the workbook hides (default: refused until one is chosen). */

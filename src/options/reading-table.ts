@@ -165,11 +165,11 @@ export const READING = {
     usual: 'refuse',
   },
   tags: {
-    kind: choice(['strip', 'voices', 'paragraphs', 'send']),
+    kind: choice(['strip', 'voices', 'paragraphs', 'plain', 'send']),
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'tags in subtitles, such as <i>, {\\an8} and &amp;, entities in the texts of tables, and bullets of lists, such as "- " and "1. ": leave them out of the texts, or send them; voices also makes a row of each <v Name>, and a column of names such as "TOM: "; paragraphs: the lines of a list up to a blank one are one text',
+    help: 'tags in subtitles, such as <i>, {\\an8} and &amp;, entities in other texts, and bullets of lists, such as "- " and "1. ": leave them out of the texts, or send them; voices also makes a row of each <v Name>, and a column of names such as "TOM: "; paragraphs: the lines of a list up to a blank one are one text; plain also leaves out marks such as ** and ~~words~~, and directions such as (sighs) in texts that are spoken',
     usual: 'asked',
   },
   totals: {

@@ -5,7 +5,9 @@ import { columnsIn, templateIn, templateText, namesInTemplates } from './templat
 import { correctionOf, hintAmong, list, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import type { SheetOptions } from './sheet-source.ts';
-import { cellsWithSigns, withSigns } from './text/entities.ts';
+import { withSigns } from './text/entities.ts';
+import { plainText } from './text/plain-text.ts';
+import { isSpoken } from './guesses/input-names.ts';
 import { ownColumns } from './result-columns.ts';
 import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
@@ -69,8 +71,11 @@ export function mapColumns(
             .map(({ input, type }) => type?.fields?.[0] ?? input),
     /** Undefined if unknown. */
     decimalComma: options.decimalComma,
-    /** Reads entities in the text of a cell, and in those of a row, as signs if the options say so. */
-    ...(isTagless(options) ? WITH_SIGNS : AS_WRITTEN),
+    /** Reads the text of a cell, and those of a row, without entities and marks if the options say so. */
+    ...cellTextsFor(
+      options,
+      declared?.map(({ name }) => name),
+    ),
     /** Words that mean that a cell is empty. */
     nothings: new Set(options.null ?? []),
     /** Errors of the header for this deployment (E203, E204). */
@@ -83,12 +88,18 @@ type CellTexts = {
   readonly asText: (text: string) => string;
   readonly asCells: (cells: readonly unknown[]) => readonly unknown[];
 };
-const WITH_SIGNS: CellTexts = { asText: withSigns, asCells: cellsWithSigns };
+const textsBy = (asText: CellTexts['asText']): CellTexts => ({
+  asText,
+  asCells: (cells) => cells.map((cell) => (typeof cell === 'string' ? asText(cell) : cell)),
+});
 const AS_WRITTEN: CellTexts = { asText: (text) => text, asCells: (cells) => cells };
 
-/** Subtitles and lists are read without their tags. */
-const isTagless = ({ tags, format, delimiter }: SheetOptions): boolean =>
-  tags === 'strip' && format !== 'subtitles' && delimiter !== 'none';
+/** Subtitles are read without their tags. */
+function cellTextsFor({ tags, format, delimiter }: SheetOptions, inputs: readonly string[] | undefined) {
+  if (tags === 'plain') return textsBy((text) => plainText(text, isSpoken(inputs)));
+  const isTagless = tags === 'strip' || (tags === 'voices' && delimiter === 'none');
+  return isTagless && format !== 'subtitles' ? textsBy(withSigns) : AS_WRITTEN;
+}
 
 export type ColumnMapping = ReturnType<typeof mapColumns>;
 

@@ -37,3 +37,18 @@ export function countIn(text: string): number | undefined {
   const digits = before ?? behind;
   return digits === undefined ? undefined : Number(digits);
 }
+
+/** Normalizes `7,5` and `1,200` by the stated meaning of commas. */
+export function withoutCommas(text: string, decimalComma: boolean | undefined): string {
+  if (decimalComma === undefined || !text.includes(',')) return text;
+  if (decimalComma) return text.replace(/^(-?\d+),(\d+)(?=\s?%?$)/, '$1.$2');
+  return IN_THOUSANDS.test(text) ? text.replaceAll(',', '') : text;
+}
+
+export const IN_THOUSANDS = /^-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?\s?%?$/;
+
+/** 12.5% is 0.125 to the digit. */
+export function fraction(percent: string): string {
+  const value = Number(percent.replace(/\s?%$/, ''));
+  return Number.isFinite(value) ? String(Number((value / 100).toPrecision(15))) : percent;
+}

@@ -29,7 +29,7 @@ import { shellWord } from '../errors/outside-text.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import type { ColumnMapping } from './column-mapping.ts';
 import { absentFile, type Feed } from './input-sources.ts';
-import { plainNumber } from './number-signs.ts';
+import { fraction, IN_THOUSANDS, plainNumber, withoutCommas } from './number-signs.ts';
 import { isKey, MAX_KEY } from './row-keys.ts';
 import { columnsIn, type Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
@@ -132,9 +132,18 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   }
   const named = takesFiles(feed.kind) ? filesIn(feed.kind, cell, link) : [];
   if (named.length > 0) return filesOf(look, feed, named, index);
-  const reading = isText ? readText(textOf(look, index, feed), feed.kind) : readValue(cell, feed.kind);
+  const value = isText ? textOf(look, index, feed) : valueOf(plan, feed.kind, cell);
+  // Nothing but marks stood in the text.
+  if (typeof value === 'string' && value !== cell && BLANK.test(value) && !isNumeric(feed.kind)) {
+    if (feed.type?.required) wrong.push(emptyCell(look, feed, index));
+    return undefined;
+  }
+  const reading = isText ? readText(String(value), feed.kind) : readValue(value, feed.kind);
   return accepted(look, feed, index, reading);
 }
+
+const valueOf = ({ asText }: ColumnMapping, kind: CellKind, cell: unknown): unknown =>
+  typeof cell === 'string' && !isNumeric(kind) && kind !== 'bool' && kind !== 'json' ? asText(cell) : cell;
 
 /** The cell, or the part of it that the input takes. */
 function cellFor({ plan, record }: Look, feed: Feed, index: number): unknown {
@@ -156,7 +165,7 @@ function accepted(look: Look, feed: Feed, index: number, reading: CellReading): 
   const place = (): { place: SheetPlace } => ({ place: placeOfCell(plan, record, row, index) });
   if (typeof reading !== 'string') {
     const cell = record.cells[index];
-    const isGrouped = isNumeric(feed.kind) && GROUPED.test(String(cell).trim());
+    const isGrouped = isNumeric(feed.kind) && IN_THOUSANDS.test(String(cell).trim());
     const listed = isGrouped
       ? THOUSANDS
       : feed.kind === 'int' && isListOfIntegers(cell)
@@ -266,21 +275,6 @@ function textOf(look: Look, index: number, feed: Feed): string {
   const plain = withoutCommas(isGiven ? withoutUnit(raw) : raw, plan.decimalComma);
   if (kind === 'float' && PERCENT.test(plain)) return fraction(plain);
   return plain.replace(/^(-?)0+(?=\d)/, '$1');
-}
-
-/** Normalizes `7,5` and `1,200` by the stated meaning of commas. */
-function withoutCommas(text: string, decimalComma: boolean | undefined): string {
-  if (decimalComma === undefined || !text.includes(',')) return text;
-  if (decimalComma) return text.replace(/^(-?\d+),(\d+)(?=\s?%?$)/, '$1.$2');
-  return GROUPED.test(text) ? text.replaceAll(',', '') : text;
-}
-
-const GROUPED = /^-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?\s?%?$/;
-
-/** 12.5% is 0.125 to the digit. */
-function fraction(percent: string): string {
-  const value = Number(percent.replace(/\s?%$/, ''));
-  return Number.isFinite(value) ? String(Number((value / 100).toPrecision(15))) : percent;
 }
 
 const isNothing = ({ nothings }: ColumnMapping, cell: unknown): boolean =>

@@ -173,6 +173,14 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'id,prompt,seed\n1,A fox.,5\n2,An owl on\n a branch.,6\n',
   },
   {
+    does: 'asked',
+    found:
+      'marks inside a text: `**bold**`, `~~struck out~~`, `✓`, `♪`, and `(sighs)` or `[music]` for a deployment that speaks',
+    means: 'text; `--tags plain` leaves them out',
+    flag: '--map prompt=prompt',
+    sheet: 'prompt,seed\n**a fox** at night,1\nan owl,2\n',
+  },
+  {
     found: 'rows that begin with `#` or `//`',
     means: 'comments',
     does: 'asked',

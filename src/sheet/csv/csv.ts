@@ -6,6 +6,7 @@ import { columnsFrom, namesWithout } from '../header.ts';
 import { problem, type Correction } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetSource, type SheetOptions, isSkipped } from '../sheet-source.ts';
+import { isWithoutBullets } from '../text/plain-text.ts';
 import { spokenLine } from '../text/speakers.ts';
 import { completedRows, type CompletedRecord } from './broken-rows.ts';
 import { withoutBullet } from './bullets.ts';
@@ -167,7 +168,9 @@ function cellsReader(options: SheetOptions): ((fields: readonly string[]) => rea
   if (hasVoices(options)) return spokenFields;
   // A Markdown table pads its cells.
   if (delimiter === '|') return (fields) => fields.map((text) => text.trim());
-  return delimiter === NO_DELIMITER && tags === 'strip' ? (fields) => fields.map(withoutBullet) : undefined;
+  return delimiter === NO_DELIMITER && isWithoutBullets(tags)
+    ? (fields) => fields.map(withoutBullet)
+    : undefined;
 }
 
 /** Whether the lines of a list are a text and the name of its speaker. */

@@ -1,6 +1,7 @@
 // Decides which lines of a list continue the text above: indented ones, those directly below a bullet in a list that opens with one,
 // those below the name of a speaker, and all of a paragraph.
 
+import { isWithoutBullets } from '../text/plain-text.ts';
 import { aloneName, nameInCapitals, spokenLine } from '../text/speakers.ts';
 import { bulletIn, isIndented, withoutBullet } from './bullets.ts';
 
@@ -54,7 +55,7 @@ export class ListTexts {
   }
 
   #isMark(line: string): boolean {
-    if (this.#tags !== 'strip' && this.#tags !== 'voices') return false;
+    if (!isWithoutBullets(this.#tags) && this.#tags !== 'voices') return false;
     return bulletIn(line) !== undefined || (this.#tags === 'voices' && spokenLine(line) !== undefined);
   }
 }

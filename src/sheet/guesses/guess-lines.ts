@@ -4,6 +4,7 @@ import { bulletIn, withoutBullet } from '../csv/bullets.ts';
 import { ListTexts } from '../csv/list-texts.ts';
 import { isSkipped, rangesOf, type SheetOptions, type SheetSource } from '../sheet-source.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
+import { isWithoutBullets } from '../text/plain-text.ts';
 import { aloneName, spokenLine } from '../text/speakers.ts';
 import {
   type Alternative,
@@ -20,6 +21,7 @@ import { NamedLines } from './named-lines.ts';
 import { NumberedHeads } from './numbered-heads.ts';
 import { SpeakerNames } from './speaker-names.ts';
 import { StageDirections } from './stage-directions.ts';
+import { TopNotes } from './top-notes.ts';
 import { WrappedLines } from './wrapped-lines.ts';
 
 const MAX_LINE = 1000;
@@ -93,10 +95,12 @@ export async function lineGuesses(
 ): Promise<GuessPart> {
   if (options.delimiter !== 'none') return NOTHING;
   const [heads, capitals, wrapped] = [new NumberedHeads(), new CapitalLines(), new WrappedLines()];
+  const notes = new TopNotes();
   for await (const [number, line] of filledLines(source, options)) {
     heads.take(line, number);
     capitals.take(line, number);
     wrapped.take(line, number);
+    notes.take(line, number);
   }
   const { names, headings } = capitals;
   const [spoken, marked, indented, paragraphs] = [
@@ -123,7 +127,7 @@ export async function lineGuesses(
   const lines = areParagraphs ? paragraphs : marks;
   const parts = [
     furtherGuess(lines, options, indented.further.count > 0, wrapped),
-    directionGuess(lines, heads, options),
+    directionGuess(lines, heads, arePlain && !areParagraphs ? notes.lines : undefined, options),
     ...(areParagraphs ? [] : [startGuess(lines, options, isSpoken)]),
   ];
   return {
@@ -150,7 +154,7 @@ function readingOf(
   isSpoken: boolean,
   areWrapped: boolean,
 ): ListLines {
-  if (tags === 'strip') return marked;
+  if (isWithoutBullets(tags)) return marked;
   if (tags !== undefined)
     return tags === 'voices' && (unquoted !== undefined || indented.further.count > 0) ? spoken : indented;
   const isBelowNames = spoken.alone > 0 && spoken.alone * 2 >= spoken.namesAlone;
@@ -163,9 +167,11 @@ function readingOf(
 function directionGuess(
   { directions, tags: marks }: ListLines,
   { several }: NumberedHeads,
+  notes: NamedLines | undefined,
   { skipRows }: SheetOptions,
 ): GuessPart {
-  if (!directions.areSome || skipRows?.length === 0) return NOTHING;
+  if (skipRows?.length === 0) return NOTHING;
+  if (!directions.areSome) return skipRows === undefined ? noteGuess(notes) : NOTHING;
   if (skipRows !== undefined) return { options: {}, guesses: [said('rows', directions.textIf(false))] };
   const without = { skipRows: rangesOf(directions.lines.numbers) };
   const sendingAll = or('to send all lines', { skipRows: [] });
@@ -175,6 +181,17 @@ function directionGuess(
       : `; several lines stand below ${several} of them, and each is a text of its own`;
   const text = `${directions.textIf(true)}${below}`;
   return { options: without, guesses: [toConfirm('rows', text, without, sendingAll)] };
+}
+
+/** Lines on top may be prompts too, so only an answer leaves them out. */
+function noteGuess(notes: NamedLines | undefined): GuessPart {
+  if (notes === undefined) return NOTHING;
+  const stands = notes.count === 1 ? 'stands' : 'stand';
+  const text = `${notes.text} ${stands} on top like a title or a note, and ${notes.count === 1 ? 'is' : 'are'} sent`;
+  const without = or(`to leave ${notes.count === 1 ? 'it' : 'them'} out`, {
+    skipRows: rangesOf(notes.numbers),
+  });
+  return { options: {}, guesses: [toConfirm('rows', text, { skipRows: [] }, without)] };
 }
 
 /** Wrapped lines, which would be texts of their own. A user who states the marks alone means all lines without one, unless they are indented. */

@@ -9,6 +9,7 @@ import { namesInTemplates } from '../templates.ts';
 import { type Guess, type LikelyColumns, mapped, plainName, said, type Settled, toConfirm } from './guess.ts';
 import { nameProper } from './input-names.ts';
 import { midjourneyColumns } from './midjourney-columns.ts';
+import { refuseDivided } from './divided-texts.ts';
 import { nearColumns } from './near-columns.ts';
 import { keysIn, likelyColumns, taggedColumns } from './likely-columns.ts';
 import { type SampledRows, valuesAt } from './sample.ts';
@@ -41,7 +42,7 @@ export type Matching = {
   readonly sample: SampledRows;
 };
 
-/** Throws E208 for two columns of one input. */
+/** Throws E208 for two columns of one input, and E104 for texts in several columns. */
 export function matchColumns({ file, columns, options, sample, ...matching }: Matching): MatchedColumns {
   const names = columns.map(({ name }) => name);
   const inputTypes = matching.inputTypes && inputsFor(matching.inputTypes, options, names);
@@ -77,6 +78,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   refuseIdleAxis(data, options, inputTypes);
   const drop = [...options.drop, ...data];
   const likely = likelyColumns(missing, data, valuesOf);
+  refuseDivided(file, likely, cellsOf);
   const told = [...gpu.guesses, ...taggedColumns(likely, valuesOf)];
   // Without any column of the deployment, it is the wrong sheet: report what it lacks, or that nothing is known about it.
   const isOther =

@@ -70,7 +70,13 @@ export function nearColumns({
     if (prompt !== undefined && isStyle(column) && !areIds(values))
       return [style(column, prompt, cellsOf(column))];
     const voice = unfed.find(({ name, isIdle }) => areOneSetting(name, 'voice') && isIdle !== true);
-    if (voice !== undefined && isMade && !asksState(column) && fits(values, voice) && areNames(values))
+    if (
+      voice !== undefined &&
+      isMade &&
+      !asksState(column) &&
+      fits(values, voice) &&
+      areNames(values, columns.length === 1 && voice.options === undefined)
+    )
       return [question(column, [voice], columns)];
     return isMade && options.repeat === undefined && !isTellingSetting(column) && areCounts(values)
       ? [counted(column)]
@@ -91,9 +97,12 @@ function isMadeFor(
   return isNamed && unused.length <= MAX_UNUSED;
 }
 
-/** Few names, with capitals, that come again as those of speakers do. A language is written so too, and only its owner knows. */
-const areNames = (values: readonly string[]): boolean =>
-  new Set(values).size < values.length &&
+/**
+ * Few names, with capitals, that come again as those of speakers do, or are one word each where no other column is left. A language is
+ * written so too, and only its owner knows.
+ */
+const areNames = (values: readonly string[], isLast: boolean): boolean =>
+  (new Set(values).size < values.length || (isLast && values.every((text) => !/\s/.test(text)))) &&
   new Set(values).size <= MAX_VOICES &&
   values.every((text) => isNameAlone(`${text}:`) && !isClause(text));
 

@@ -104,7 +104,9 @@ export function textLength(values: readonly string[]): number {
 
 /** Whether most values end as a sentence does. */
 export const areSentences = (values: readonly string[]): boolean =>
-  values.filter((text) => SENTENCE_END.test(text)).length * 2 > values.length;
+  values.filter(isSentence).length * 2 > values.length;
+
+export const isSentence = (text: string): boolean => SENTENCE_END.test(text);
 
 const SENTENCE_END = /[.!?…。．！？؟।]["'”’»」』)\]]*\s*$/u;
 

@@ -21,6 +21,7 @@ import { brokenRows } from './broken-rows.ts';
 import { hiddenColumns, hiddenRows } from './hidden-cells.ts';
 import { refuseNoHeader } from './headerless.ts';
 import { emptyPartGuesses } from './empty-parts.ts';
+import { hasEntities } from './entity-cells.ts';
 import { markedCells } from './enclosing-marks.ts';
 import { longGuess, surplusGuess } from './long-rows.ts';
 import { likelyColumns } from './likely-columns.ts';
@@ -121,7 +122,7 @@ export async function settleSheet(
   }
 }
 
-/** Objects need no guesses except for the member that names the row, members that say its state, and empty parts of templates. */
+/** Objects need no guesses except for the member that names the row, members that say its state, empty parts of templates, and entities. */
 async function settleObjects(
   source: SheetSource,
   userOptions: SheetOptions,
@@ -131,20 +132,17 @@ async function settleObjects(
   if (named === undefined) return settled;
   const { columns, keys } = named;
   const { options } = settled;
-  if (
-    keys.length + (named.idle?.size ?? 0) === 0 &&
-    namesInTemplates(
-      options.set,
-      columns.map(({ name }) => name),
-    ).size === 0
-  )
-    return settled;
+  const names = columns.map(({ name }) => name);
+  const isWatched = keys.length + (named.idle?.size ?? 0) > 0;
+  const isPlain = !isWatched && namesInTemplates(options.set, names).size === 0;
+  if (isPlain && !(await hasEntities(source, options))) return settled;
   const survey = await leftToLayout(surveyed(source, named, { columns, inputTypes }));
   if (survey === undefined) return settled;
   const parts = [
     emptyPartGuesses(survey.emptyParts, mapColumns(source.name, columns, options, inputTypes), options),
     keyGuess(survey, keys, options, inputTypes !== undefined),
     { guesses: stateGuesses(survey, keys, options), options: {} },
+    survey.entities.guess(options, settled.guesses),
   ];
   return {
     ...settled,

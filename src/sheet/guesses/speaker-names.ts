@@ -30,6 +30,11 @@ export class SpeakerNames {
     );
   }
 
+  /** Whether most texts have a name, and names come again. */
+  get comeAgain(): boolean {
+    return this.#names.size < this.count && this.count * 2 > this.#texts;
+  }
+
   /** Whether they would be speakers if clauses were names. */
   areClauses(least: number): boolean {
     return !this.areSpeakers(least) && this.#areMany([...this.#names], least);

@@ -12,7 +12,17 @@ const MAX_WORDS = 8;
 const RULE =
   /^(?:[-=*_~#•·–—⁂]\s*){3,}$|^⁂$|^[-–—]\s*\d{1,4}\s*[-–—]$|^\p{Lu}\p{L}*\.? \d{1,4} \p{L}{2,3} \d{1,4}$/u;
 
-const isDirection = (text: string): boolean => DIRECTION.test(text) && text.split(/\s+/).length <= MAX_WORDS;
+/** A text that is struck out, also behind a bullet, and a footnote. */
+const NO_TEXT = /^(?:[-*+•]\s+)?~~[^~]+~~[.,;]?$|^\[\d{1,3}\]\s/u;
+
+const isDirection = (text: string): boolean =>
+  NO_TEXT.test(text) || (DIRECTION.test(text) && text.split(/\s+/).length <= MAX_WORDS);
+
+/** The texts among the cells of a column; all of them if most look like directions. */
+export function textsAmong(cells: readonly string[]): readonly string[] {
+  const texts = cells.filter((text) => !isDirection(text.trim()));
+  return texts.length * 2 < cells.length ? cells : texts;
+}
 
 export class StageDirections {
   readonly lines = new NamedLines();

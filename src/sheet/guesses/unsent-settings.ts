@@ -8,12 +8,14 @@ import { kindOf } from '../parse-cell.ts';
 import { isSize } from '../shared-cells.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { namesInTemplates } from '../templates.ts';
-import { spokenLine } from '../text/speakers.ts';
+import { marksIn } from '../text/plain-text.ts';
+import { nameBefore, spokenLine } from '../text/speakers.ts';
 import { isMidjourney, midjourneyPart } from '../trade/midjourney.ts';
 import { dropped, type Guess, mapped, or, said, toConfirm } from './guess.ts';
 import { areOneSetting, hasItsValues, isSetting, isSpoken, isTellingSetting } from './input-names.ts';
 import { isMedia } from './sample.ts';
 import { SpeakerNames } from './speaker-names.ts';
+import { textsAmong } from './stage-directions.ts';
 
 type ValuesOf = (column: string) => readonly string[];
 
@@ -50,10 +52,6 @@ function hasSettings(text: string): boolean {
 
 const isSettingOrSize = (name = ''): boolean => isSetting(name) || /^\s*size\s*$/i.test(name);
 
-/** Marks of a chat, and a direction inside a text that is spoken: `(sighs) No.`, `No. [music]`. One with a sentence is a text. */
-const MARKED = /\*\*[^*]+\*\*|~~[^~]+~~|^[✓✔✅☑✗✘❌☐]/u;
-const DIRECTION = /(?:^|[.!?…]["”’]?\s+)\([^().!?]{2,40}\)(?=\s)|(?!^\[[^\][]*\]$)\[[^\][]{1,40}\]/u;
-
 type SentFacts = {
   readonly free: readonly string[];
   readonly data: readonly string[];
@@ -82,11 +80,13 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
     const wildcards = values.flatMap((text) => WILDCARD.exec(text)?.[0] ?? []).slice(0, 1);
     const midjourney = values.flatMap((text) => midjourneyPart(text) ?? []).slice(0, 1);
     const isSaid = isSpoken(inputTypes.map((type) => type.name));
-    const marks = [MARKED, ...(isSaid ? [DIRECTION] : [])].flatMap((mark) =>
-      values.flatMap((text) => mark.exec(text)?.[0].replace(/^[.!?…]["”’]?\s+/u, '') ?? []).slice(0, 1),
-    );
-    const names = new SpeakerNames();
-    for (const text of isSaid ? values : []) names.take(spokenLine(text)?.voice);
+    const marks = options.tags === 'plain' ? [] : marksIn(textsAmong(values), isSaid);
+    const [spoken, before] = [new SpeakerNames(), new SpeakerNames()];
+    for (const text of isSaid ? values : []) {
+      spoken.take(spokenLine(text)?.voice);
+      before.take(nameBefore(text));
+    }
+    const speaking = spoken.areSpeakers(LEAST_NAMES) ? spoken : before.comeAgain ? before : undefined;
     const unfinished = values.flatMap((text) => openText(text) ?? []).slice(0, MAX_OPEN);
     const asText = [...own, ...lora, ...wildcards, ...midjourney, ...unfinished, ...marks];
     // A user who maps the column has seen its cells.
@@ -103,9 +103,10 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
               ...(isDelimited(options.format) && values.some(isMidjourney)
                 ? [or('to read parameters of Midjourney', { format: 'midjourney' })]
                 : []),
+              ...(marks.length > 0 ? [or('to send the text without it', { tags: 'plain' })] : []),
             ),
           ]),
-      ...(options.tags === undefined && names.areSpeakers(LEAST_NAMES) ? [namedTexts(column, names)] : []),
+      ...(options.tags === undefined && speaking !== undefined ? [namedTexts(column, speaking)] : []),
     ];
   });
 }

@@ -29,6 +29,3 @@ export const isMarkup = (text: string): boolean => MARKUP.test(text);
 /** The text of a cell with its signs, unless it is markup. */
 export const withSigns = (text: string): string =>
   text.includes('&') && !isMarkup(text) ? withoutEntities(text) : text;
-
-export const cellsWithSigns = (cells: readonly unknown[]): readonly unknown[] =>
-  cells.map((cell) => (typeof cell === 'string' ? withSigns(cell) : cell));

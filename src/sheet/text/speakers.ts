@@ -19,6 +19,11 @@ export function spokenLine(line: string): SpokenLine | undefined {
   return { voice, text };
 }
 
+/** The name in front of a text without a colon: `ANNA Hello.`, `Anna - Hello.` */
+export const nameBefore = (text: string): string | undefined =>
+  spokenLine(text)?.voice ??
+  /^\s*(\p{Lu}{2}[\p{Lu}\d.'’-]*(?=\s+\p{Lu})|\p{Lu}[\p{L}\d.'’]*(?=\s+[-–—|]\s+\S))/u.exec(text)?.[1];
+
 /** Whether a name ends like a clause: `He asked`. `Old man` does so too. */
 export const isClause = (name: string): boolean => /\s\p{Ll}\S*$/u.test(name.replace(/\s*\([^()]*\)$/, ''));
 

@@ -7,6 +7,7 @@ import { isSkipped, type SheetOptions, type SheetSource } from '../sheet-source.
 import { linesOf, textOf } from '../text/sheet-text.ts';
 import { withoutDash } from '../text/speakers.ts';
 import { a1111Row } from './a1111.ts';
+import { isWithoutBullets } from '../text/plain-text.ts';
 import { spokenParts, voicesIn, withoutTags } from './cue-tags.ts';
 import { midjourneyRows } from './midjourney-rows.ts';
 import { Cues, type Cue } from './subtitles.ts';
@@ -55,7 +56,7 @@ async function* cueRows(source: SheetSource, options: SheetOptions): AsyncGenera
         row,
         cells: {
           ...cells,
-          text: options.tags === 'strip' ? withoutDashes(withoutTags(text)) : withoutTags(text),
+          text: isWithoutBullets(options.tags) ? withoutDashes(withoutTags(text)) : withoutTags(text),
           ...(voices.length > 0 && { voice: voices.join(', ') }),
         },
       };

@@ -49,6 +49,26 @@ describe('entities in the texts of a table', () => {
     expect(await textsOf(csv)).toEqual({ texts, questions: [] });
   });
 
+  it('are asked about in a list, beside its bullets too, and in JSON', async () => {
+    const sentence = /^\? entities such as &amp; in "text" are read as the signs .* \(--tags strip\)$/;
+    for (const [file, text] of [
+      ['a.txt', 'Fish &amp; chips for all.\nTea and milk for two.\n'],
+      ['a.json', '[{"text":"Fish &amp; chips for all."},{"text":"Tea and milk for two."}]'],
+      ['a.jsonl', '{"text":"Fish &amp; chips for all."}\n{"text":"Tea and milk for two."}\n'],
+    ] as const) {
+      const format = file === 'a.txt' ? {} : { format: file.slice(2) as 'json' };
+      const { texts, questions } = await textsOf(text, format, file);
+      expect([texts, questions]).toEqual([
+        ['Fish & chips for all.', 'Tea and milk for two.'],
+        [expect.stringMatching(sentence)],
+      ]);
+      expect((await textsOf(text, { ...format, tags: 'send' }, file)).texts[0]).toContain('&amp;');
+    }
+    const list = await textsOf('- Fish &amp; chips.\n- Tea.\n', {}, 'a.txt');
+    expect(list.texts).toEqual(['Fish & chips.', 'Tea.']);
+    expect(list.questions).toEqual([expect.stringMatching(/^entities such as &amp; in "text" are read as/)]);
+  });
+
   it('of each name are read in subtitles', async () => {
     const vtt = 'WEBVTT\n\n00:01.000 --> 00:02.000\nTea &ndash; and more&hellip; &amp; milk\n';
     expect((await textsOf(vtt, {}, 'a.vtt')).texts).toEqual(['Tea – and more… & milk']);

@@ -200,7 +200,7 @@ describe('an indented line of a list', () => {
 describe('marks of a chat in the lines of a list', () => {
   it.each([
     ['**a fox at night**\na crow\n', '**a fox at night**'],
-    ['a fox\n~~a crow~~\na cat\n', '~~a crow~~'],
+    ['a fox\na ~~red~~ crow\na cat\n', '~~red~~'],
     ['a fox\n✓ a crow\na cat\n', '✓'],
   ])('are asked about and sent: %j', async (text, mark) => {
     const { rows, guesses } = await read('list.txt', text);
@@ -211,8 +211,44 @@ describe('marks of a chat in the lines of a list', () => {
         .map((prompt) => JSON.stringify({ prompt })),
     );
     expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([
-      `? cells of "prompt" have ${mark}, which is sent as text (--map prompt=prompt)`,
+      `? cells of "prompt" have ${mark}, which is sent as text; to send the text without it: --tags plain (--map prompt=prompt)`,
     ]);
+  });
+});
+
+describe('lines on top of a list that are unlike all others', () => {
+  const NOTES = 'Prompts for the cover (Mara, 3 Nov)\nNB: only the first two!\n';
+
+  it.each([
+    ['with capitals', `${NOTES}a fox at night\na crow in snow\nan owl\n`, '1-2'],
+    ['before the only empty line', `${NOTES}\nA fox at night\nA crow in snow\nAn owl\n`, '1-2'],
+    [
+      'without the end of a sentence',
+      'The cover\nA fox sleeps.\nA crow sits in snow.\nAn owl sits on it.\n',
+      '1',
+    ],
+  ])('are asked about, and left out by the printed answer: %s', async (_, text, lines) => {
+    const [last = 1] = lines.split('-').map(Number).reverse();
+    const list = await read('list.txt', text);
+    expect(list.rows).toHaveLength(last + 3);
+    const questions = list.guesses.filter((guess) => guess.startsWith('?'));
+    expect(questions).toHaveLength(1);
+    expect(questions[0]).toMatch(
+      new RegExp(`on top like a title or a note, .*: --skip-rows ${lines} \\(--skip-rows none\\)$`),
+    );
+    const left = await read('list.txt', text, { skipRows: [{ from: 1, to: last }] });
+    expect([left.rows.length, left.guesses.filter((guess) => guess.startsWith('?'))]).toEqual([3, []]);
+    const sent = await read('list.txt', text, { skipRows: [] });
+    expect([sent.rows.length, sent.guesses.filter((guess) => guess.startsWith('?'))]).toEqual([last + 3, []]);
+  });
+
+  it.each([
+    ['some others are like them', 'A fox\nan owl\nA crow\na bee\na cat\n'],
+    ['empty lines stand between others too', 'A fox\n\nAn owl\n\nA crow\nA bee\nA cat\n'],
+    ['there are many of them', 'A\nB\nC\nD\na bee\na cat\na dog\n'],
+    ['few others follow', 'A fox\nan owl\na bee\n'],
+  ])('are texts if %s', async (_, text) => {
+    expect((await read('list.txt', text)).guesses.join()).not.toContain('on top');
   });
 });
 

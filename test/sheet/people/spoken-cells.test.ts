@@ -55,7 +55,7 @@ describe('a direction inside a text', () => {
     const { rows, guesses } = await read('a.csv', `id,text\n1,${text}\n2,Good night.\n`, {}, SPEECH);
     expect(rows[0]).toBe(`1 ${JSON.stringify({ text })}`);
     expect(questionsIn(guesses)).toEqual([
-      `? cells of "text" have ${mark}, which is sent as text (--map text=text)`,
+      `? cells of "text" have ${mark}, which is sent as text; to send the text without it: --tags plain (--map text=text)`,
     ]);
   });
 
@@ -82,9 +82,20 @@ describe('a name in front of a text', () => {
     expect(questionsIn(told.guesses)).toEqual([]);
   });
 
+  it.each(['ANNA Hello.,PAUL Well met.,ANNA Good night.', 'Anna - Hello.,Paul – Hi.,Anna - Bye.'])(
+    'is asked about without a colon where names come again: %s',
+    async (texts) => {
+      const rows = texts.split(',').map((text, at) => `${at + 1},${text}\n`);
+      const { guesses } = await read('a.csv', `id,text\n${rows.join('')}`, {}, SPEECH);
+      expect(questionsIn(guesses)).toEqual([expect.stringContaining('begin with a name')]);
+    },
+  );
+
   it.each([
     ['a picture is made of it', 'prompt', 'ANNA: Hello.,TOM: Hi.'],
     ['one text has a colon', 'text', 'Note: hello.,Good night.,Good day.'],
+    ['capitals are words', 'text', 'NASA Landed.,BBC News.,UN Met.,USA Won.'],
+    ['one text has a dash', 'text', 'Now - or never.,Good night.,Good day.'],
   ])('is a part of it where %s', async (_, name, texts) => {
     const inputTypes = [input(name, 'string', { required: true }), input('seed', 'seed')];
     const rows = texts.split(',').map((text, at) => `s${at},${text}\n`);
@@ -111,9 +122,16 @@ describe('a column of speakers that is called otherwise', () => {
     expect(rows[2]).toBe('{"text":"How are you?","voice":"Anna"}');
   });
 
+  it('is asked about, too, if no name comes again and no other column is left', async () => {
+    const cells = ['Anna', 'Paul', 'Eva'];
+    expect(questionsIn((await read('a.csv', tableOf('Who', cells), {}, SPEECH)).guesses)).toHaveLength(1);
+    const wide = 'Who,Text,Ort,Datei\nAnna,Hello.,Rom,a\nPaul,Good night.,Ulm,b\n';
+    expect((await read('a.csv', wide, {}, SPEECH)).guesses.join()).not.toContain('voice');
+  });
+
   it('is one whose cells are short names that come again', async () => {
     for (const cells of [
-      ['Anna', 'Paul', 'Eva'],
+      ['Anna Holm', 'Paul Holm', 'Eva Holm'],
       ['calm', 'sad', 'calm'],
       ['1', '2', '1'],
       ['Monday', 'Tuesday', 'Monday'],
@@ -122,5 +140,23 @@ describe('a column of speakers that is called otherwise', () => {
       expect((await read('a.csv', tableOf('Part', cells), {}, SPEECH)).guesses.join()).not.toContain('voice');
     const mapped = await read('a.csv', tableOf('Who'), { set: { voice: 'amy' } }, SPEECH);
     expect(questionsIn(mapped.guesses)).toEqual([]);
+  });
+});
+
+describe('a column of texts for each speaker', () => {
+  it.each([
+    'Anna,Paul\nGood morning.,\n,Hello there.\nFine.,\n',
+    'Nr,Anna,Paul\n1,Good morning.,\n2,,Hello there.\n',
+  ])('is refused by its names, without a command that leaves out the others: %j', async (text) => {
+    await expect(read('a.csv', text, {}, SPEECH)).rejects.toMatchObject({
+      code: 'E104',
+      message: expect.stringContaining('another of the columns "Anna", "Paul"') as string,
+      hint: expect.not.stringContaining('--map') as string,
+    });
+  });
+
+  it('is none where a row has several', async () => {
+    const both = 'Anna,Paul\nGood morning.,Hello there.\nFine.,\n';
+    await expect(read('a.csv', both, {}, SPEECH)).rejects.toMatchObject({ problems: [{ code: 'E203' }] });
   });
 });
