@@ -11,7 +11,7 @@ import { type Database, type DeliveryRow, type RunRow } from './database.ts';
 import { refuseRepeats, type Deployment, type DeploymentSpec } from './deployments.ts';
 import { createFaults, type Faults, type FaultTarget } from './faults.ts';
 import type { Census, Executor, LiveRun, Output, RunChange, ExecutorEvents } from './executors/executor.ts';
-import { TIMING, type Timing } from './executors/queueing/server-deps.ts';
+import { TIMING, type Timing } from './executors/driving/server-deps.ts';
 import { createRuns, eventsFor } from './runs/runs.ts';
 import { recordOf, type Links } from './runs/run-record.ts';
 import { publish, type Caller, createWebhooks, type Reach } from './webhooks/webhooks.ts';

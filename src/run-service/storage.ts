@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from './database.ts';
 import { filesBeside, uploadsIn } from './database-file.ts';
-import { KeptFiles } from './executors/queueing/kept-files.ts';
+import { KeptFiles } from './executors/driving/kept-files.ts';
 import { Uploads } from './uploads.ts';
 
 type StorageOptions = {

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Guarantee } from '../../src/run-service/executors/backend.ts';
-import type { AssignedRun } from '../../src/run-service/executors/queueing/assigned-run.ts';
-import { unansweredAt } from '../../src/run-service/executors/queueing/resend-policy.ts';
+import type { AssignedRun } from '../../src/run-service/executors/driving/assigned-run.ts';
+import { unansweredAt } from '../../src/run-service/executors/driving/resend-policy.ts';
 import { until } from '../stage/stage.ts';
 import { openDoubtful, openRemote, type Loss } from './doubtful-server.ts';
 

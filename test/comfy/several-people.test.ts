@@ -7,7 +7,7 @@ import Fastify from 'fastify';
 import { DEFAULT_PRICES } from '../../src/options/gpu.ts';
 import { deploymentSpecSchema } from '../../src/run-service/deployments.ts';
 import { sendFile } from '../../src/run-service/routes/files.ts';
-import { KeptFiles } from '../../src/run-service/executors/queueing/kept-files.ts';
+import { KeptFiles } from '../../src/run-service/executors/driving/kept-files.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { openStandIn, OwnService, portrait, type Run, openOwn } from './own-service.ts';
 

@@ -1,7 +1,7 @@
 // A server that accepts connections and says nothing, such as one whose machine hangs: a refused connection is quicker.
 
 import { expect, it } from 'vitest';
-import { TIMING } from '../../src/run-service/executors/queueing/server-deps.ts';
+import { TIMING } from '../../src/run-service/executors/driving/server-deps.ts';
 import { openOwn, portrait } from './own-service.ts';
 import { reasonOf } from './reasons.ts';
 

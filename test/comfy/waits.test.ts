@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/run-service/database.ts';
-import { TIMING } from '../../src/run-service/executors/queueing/server-deps.ts';
+import { TIMING } from '../../src/run-service/executors/driving/server-deps.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { makeAuthority, openFront } from '../stage/proxy.ts';
 import { until } from '../stage/stage.ts';

@@ -8,7 +8,7 @@ import {
   AssignedRun,
   newState,
   noteSocketEvent,
-} from '../../src/run-service/executors/queueing/assigned-run.ts';
+} from '../../src/run-service/executors/driving/assigned-run.ts';
 import type { Workflow } from '../../src/run-service/executors/workflow/workflow.ts';
 import { serveForTest } from '../stage/serve.ts';
 import { until } from '../stage/stage.ts';

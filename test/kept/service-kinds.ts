@@ -19,7 +19,7 @@ import {
   type RunState,
   type StoredFile,
   type StoredOutput,
-} from '../../src/run-service/executors/queueing/assigned-run.ts';
+} from '../../src/run-service/executors/driving/assigned-run.ts';
 import type { Graph, MadeOutput, NodeClass } from '../../src/run-service/executors/backend.ts';
 import { filledGraph, NO_FILES } from '../../src/run-service/executors/workflow/filled-workflow.ts';
 import { faultsOf, workflowOf, type Workflow } from '../../src/run-service/executors/workflow/workflow.ts';

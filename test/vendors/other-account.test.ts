@@ -2,8 +2,8 @@
 
 import { beforeAll, expect, it } from 'vitest';
 import type { Vendor } from '../../src/options/server-kind.ts';
-import type { AssignedRun } from '../../src/run-service/executors/queueing/assigned-run.ts';
-import { afterLostAnswer, guaranteeFor } from '../../src/run-service/executors/queueing/resend-policy.ts';
+import type { AssignedRun } from '../../src/run-service/executors/driving/assigned-run.ts';
+import { afterLostAnswer, guaranteeFor } from '../../src/run-service/executors/driving/resend-policy.ts';
 import { SUBMIT } from '../../src/run-service/executors/vendors/vendor-answers.ts';
 import { OwnService } from '../comfy/own-service.ts';
 import { until } from '../stage/stage.ts';

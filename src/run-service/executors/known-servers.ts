@@ -9,9 +9,9 @@ import { identityOf } from '../../host/service-address.ts';
 import { plural } from '../../options/number-text.ts';
 import { isModelHost, isVendor } from '../../options/server-kind.ts';
 import type { Database, ServerRow } from '../database.ts';
-import { stateIn, timeLimitMs, type AssignedRun } from './queueing/assigned-run.ts';
+import { stateIn, timeLimitMs, type AssignedRun } from './driving/assigned-run.ts';
 import { Unreachable, type Backend } from './backend.ts';
-import type { RealExecutor } from './queueing/real-executor.ts';
+import type { RealExecutor } from './driving/real-executor.ts';
 import { isSameAddress } from './same-server.ts';
 import { unusableAt } from './unusable-server.ts';
 import {
@@ -23,7 +23,7 @@ import {
   type OpenSeat,
 } from './server-address.ts';
 import type { Settings } from './open-backend.ts';
-import { unansweredAt, type Unanswered } from './queueing/resend-policy.ts';
+import { unansweredAt, type Unanswered } from './driving/resend-policy.ts';
 
 /** A server of a command, after a first request. `fault` says why it cannot be used now. */
 export type TriedServer = {

@@ -25,7 +25,7 @@ import {
   type Submitted,
   type SentWork,
 } from '../backend.ts';
-import type { Timing } from '../queueing/server-deps.ts';
+import type { Timing } from '../driving/server-deps.ts';
 import type { Program, TaskTarget } from '../target.ts';
 import { Endings } from './stopping-processes.ts';
 import { InputFiles } from './input-files.ts';

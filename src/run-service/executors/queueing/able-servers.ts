@@ -3,12 +3,12 @@
 import { errorMessage } from '../../../errors/error.ts';
 import { plural } from '../../../options/number-text.ts';
 import { NO_WORK, type RunWork } from '../executor.ts';
-import type { AssignedRun } from './assigned-run.ts';
+import type { AssignedRun } from '../driving/assigned-run.ts';
 import { badValue, type Refusal } from '../../../service-client/contract/refusal.ts';
 import type { Backend, Graph, NodeClass } from '../backend.ts';
-import type { InspectedServer } from './server-deps.ts';
+import type { InspectedServer } from '../driving/server-deps.ts';
 import { NO_CHOICES, type Choices } from '../workflow/filled-workflow.ts';
-import type { GpuServer } from './gpu-server.ts';
+import type { GpuServer } from '../driving/gpu-server.ts';
 import { choicesIn, inputsOffered, isGraph, misfitIn, refusalsIn, runsAt, type Task } from '../task.ts';
 import { classesOf, type InputType } from '../workflow/workflow.ts';
 

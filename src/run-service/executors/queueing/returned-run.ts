@@ -4,9 +4,9 @@
 // run was removed, and is neither in the queue nor in the history; and the events up to then have arrived,
 // without one about this run. A run without this proof stays where it is.
 
-import { hasBegun, sentOf, type AssignedRun } from './assigned-run.ts';
+import { hasBegun, sentOf, type AssignedRun } from '../driving/assigned-run.ts';
 import { Unreachable } from '../backend.ts';
-import type { GpuServer } from './gpu-server.ts';
+import type { GpuServer } from '../driving/gpu-server.ts';
 import { isThere } from './able-servers.ts';
 
 function returnableAt({ runs, load, backend, socket, outbox }: GpuServer): AssignedRun | undefined {

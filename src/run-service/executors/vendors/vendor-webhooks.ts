@@ -10,9 +10,9 @@ import {
   shownAgain,
   stateIn,
   withLine,
-} from '../queueing/assigned-run.ts';
+} from '../driving/assigned-run.ts';
 import type { VendorWebhook } from '../backend.ts';
-import type { GpuServer } from '../queueing/gpu-server.ts';
+import type { GpuServer } from '../driving/gpu-server.ts';
 import type { Task } from '../task.ts';
 import type { WebhookAddresses, WebhookRun } from './webhook-address.ts';
 

@@ -11,7 +11,7 @@ import type { Backend, MadeOutput, RunEnd } from '../backend.ts';
 import { storedOutputs } from './kept-files.ts';
 import { costNanoOf } from '../vendor-price.ts';
 import type { ServerDeps, Timing } from './server-deps.ts';
-import type { UsualTimes } from './usual-times.ts';
+import type { UsualTimes } from '../queueing/usual-times.ts';
 
 /** The part of a server that its ends need. */
 type EndingServer = {

@@ -24,13 +24,13 @@ import { Blocked, Unreachable, type Backend, type RunEnd, type Seen, type SentTa
 import type { InstalledNodes } from '../workflow/filled-workflow.ts';
 import { withWholeNumbers } from '../numbers.ts';
 import { afterAbsence, afterLoss, guaranteeFor, type LossCounts } from './resend-policy.ts';
-import { SeatCount } from './seats.ts';
+import { SeatCount } from '../queueing/seats.ts';
 import { ServerSocket, type Reported } from '../comfyui/server-socket.ts';
 import type { ServerDeps, InspectedServer, Timing } from './server-deps.ts';
 import { Outbox } from './outbox.ts';
 import { Rounds } from './rounds.ts';
 import { RunEnds } from './run-ends.ts';
-import { UsualTimes } from './usual-times.ts';
+import { UsualTimes } from '../queueing/usual-times.ts';
 
 const MAX_FAILURES = 3;
 /** How many runs may be set aside for faults of their own. More point to a fault of the server. */

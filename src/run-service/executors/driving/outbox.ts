@@ -17,10 +17,10 @@ import type { ServerDeps, Timing } from './server-deps.ts';
 import { NO_FILES } from '../workflow/filled-workflow.ts';
 import { afterLostAnswer, afterSpent, guaranteeFor } from './resend-policy.ts';
 import type { RunEnds } from './run-ends.ts';
-import type { SeatCount } from './seats.ts';
+import type { SeatCount } from '../queueing/seats.ts';
 import { MAX_ATTEMPTS, waitMsAfter } from './kept-files.ts';
 import { isGraph, takesFiles } from '../task.ts';
-import { Trial } from './first-run-trial.ts';
+import { Trial } from '../queueing/first-run-trial.ts';
 
 export type Sender = {
   readonly name: string;

@@ -35,7 +35,7 @@ import type { ExecutorDeps } from './executor-deps.ts';
 import { runEvents } from './executor-events.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { GpuServer } from './gpu-server.ts';
-import { betterPlaced, takenBack } from './returned-run.ts';
+import { betterPlaced, takenBack } from '../queueing/returned-run.ts';
 import { dayOf } from './kept-files.ts';
 import {
   inputsAt,
@@ -49,9 +49,9 @@ import {
   refusalsAt,
   runningAt,
   workAt,
-} from './able-servers.ts';
+} from '../queueing/able-servers.ts';
 import { NO_CHOICES, type Choices } from '../workflow/filled-workflow.ts';
-import { RunQueues, type RunQueue } from './run-queues.ts';
+import { RunQueues, type RunQueue } from '../queueing/run-queues.ts';
 import { choicesIn, runsAt, workOf, type Task } from '../task.ts';
 import type { InputType } from '../workflow/workflow.ts';
 
