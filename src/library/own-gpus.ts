@@ -284,14 +284,26 @@ async function serversOfBatch(
   home: string,
   { service, servers }: ServersOfBatch,
 ): Promise<readonly KnownServer[]> {
-  const own = localService(home);
-  if (own === undefined || service.base !== LOCAL || service.rehearsal) return [];
+  if (service.base !== LOCAL || service.rehearsal) return [];
+  const isMeant = ({ url, also }: KnownServer): boolean =>
+    servers === undefined || [url, ...also].some((address) => servers.includes(address));
+  return (await serversAt(() => localService(home))).filter(isMeant);
+}
+
+/** The servers that the run service of this command knows; none if it runs elsewhere or cannot be asked. Starts nothing. */
+export const serversNow = (config: Config): Promise<readonly KnownServer[]> =>
+  serversAt(() => {
+    const { apiUrl: base, home } = config;
+    const key = config.apiKey();
+    return base === undefined || key === undefined ? localService(home) : { base, key };
+  });
+
+async function serversAt(serviceNow: () => ReturnType<typeof localService>): Promise<readonly KnownServer[]> {
   try {
-    const answer = await controlled(own, 'servers', { signal: AbortSignal.timeout(LOOK_MS) });
-    const listed = knownSchema.parse(jsonIn(await answer.text()));
-    const isMeant = ({ url, also }: KnownServer): boolean =>
-      servers === undefined || [url, ...also].some((address) => servers.includes(address));
-    return listed.filter(isMeant);
+    const service = serviceNow();
+    if (service === undefined) return [];
+    const answer = await controlled(service, 'servers', { signal: AbortSignal.timeout(LOOK_MS) });
+    return knownSchema.parse(jsonIn(await answer.text()));
   } catch {
     return [];
   }

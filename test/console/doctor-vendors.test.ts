@@ -5,6 +5,7 @@ import { openFal } from '../vendors/fal.ts';
 import { openReplicate } from '../vendors/replicate.ts';
 import { openRouter } from '../vendors/router.ts';
 import { openRunpod } from '../vendors/runpod.ts';
+import { until } from '../stage/stage.ts';
 import { Console } from './console.ts';
 
 const KEYS = ['REPLICATE_API_TOKEN', 'COMFY_API_KEY', 'RUNPOD_API_KEY', 'FAL_KEY'];
@@ -53,6 +54,30 @@ it('names no vendor without a key, and each with one: accepted, refused, or away
   ]);
   expect((await console.run('doctor')).code).toBe(6);
   expect(Object.values(vendors).map((vendor) => vendor.posts())).toEqual([0, 0, 0, 0]);
+});
+
+it('tells of a key that only the service has by what the service last saw, and asks with no other one', async () => {
+  const { vendors, doctor } = await opened();
+  const { fal } = vendors;
+  const { RUNSHEET_API_URL: url = '', RUNSHEET_API_KEY: key = '' } = process.env;
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const servers = [{ url: fal.url, kind: 'fal', key: fal.key }];
+  const body = JSON.stringify({ servers, models: [{ vendor: 'fal', model: fal.model, name: 'painter' }] });
+  const added = await fetch(`${new URL(url).origin}/control/gpus`, { method: 'POST', headers, body });
+  expect(added.status).toBe(200);
+  const shown = `✓ fal          ${fal.url}, key known to the run service only, which sees no fault there\n`;
+  expect(await doctor()).toContain(shown);
+  // A command with --model needs a key of its own.
+  expect(await doctor('--model', `fal:${fal.model}`)).toContain('fal needs your key');
+  vi.stubEnv('FAL_KEY', fal.key);
+  expect(await doctor()).toContain('key …test from FAL_KEY is accepted');
+  vi.stubEnv('FAL_KEY', undefined);
+  fal.close();
+  await fetch(`${new URL(url).origin}/control/gpus`, { method: 'POST', headers, body });
+  await until(
+    async () => /✗ fal .*its key is known to the run service only/.test(await doctor()),
+    'the fault is told',
+  );
 });
 
 it('asks for the model that --model names, with the key of --key-file', async () => {

@@ -28,7 +28,7 @@ import { plural } from '../format.ts';
 import { refuseOtherApi } from '../../batches/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { gpusOf } from '../flags/gpu-flags.ts';
-import type { GivenGpus } from '../../library/own-gpus.ts';
+import { serversNow, type GivenGpus, type KnownServer } from '../../library/own-gpus.ts';
 import { VENDOR_FACTS, VENDORS } from '../../options/server-kind.ts';
 import { checkSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
@@ -50,7 +50,7 @@ export default async function doctor(this: Context, flags: FlagsOf<typeof doctor
     ['webhooks', async () => webhookText(config)],
     ['folders', () => foldersText(config)],
     ...gpuChecks(gpusOf(flags)),
-    ...vendorChecks(gpusOf(flags), config),
+    ...vendorChecks(gpusOf(flags), config, await serversNow(config)),
   ];
   const findings: ClusterFinding[] = [];
   for (const [part, check] of checks) findings.push(await finding(part, check));
@@ -91,12 +91,17 @@ const gpuChecks = ({ servers, workflows }: GivenGpus) =>
       ] as const,
   );
 
-/** Asks each vendor whose key is set, or whose model the flags name. A request is answered within ten seconds, or has failed. */
-const vendorChecks = ({ models = [] }: GivenGpus, { environment }: Config) =>
+/**
+ * Asks each vendor whose key is set, or whose model the flags name. A request is answered within ten seconds, or has failed. The
+ * run service tells of a vendor whose key it alone has.
+ */
+const vendorChecks = ({ models = [] }: GivenGpus, { environment }: Config, servers: readonly KnownServer[]) =>
   VENDORS.flatMap((vendor) => {
     const { model, keyFile } = models.find((entry) => entry.vendor === vendor) ?? {};
     const { variable } = VENDOR_FACTS[vendor];
-    if (model === undefined && !environment[variable]) return [];
+    const server = servers.find(({ kind }) => kind === vendor);
+    if (model === undefined && !environment[variable])
+      return server === undefined ? [] : [[vendor, async () => textOfService(server)] as const];
     const check = async (): Promise<string> => {
       const { vendorAccount } = await import('../../library/own-gpus.ts');
       const { assertVendorAnswers } = await import('../../run-service/server.ts');
@@ -110,6 +115,13 @@ const vendorChecks = ({ models = [] }: GivenGpus, { environment }: Config) =>
     };
     return [[vendor, check] as const];
   });
+
+/** Throws E614 with the last fault that the run service saw there. */
+function textOfService({ url, away }: KnownServer): string {
+  if (away !== null)
+    throw problem('E614', { url, reason: `${away} (its key is known to the run service only)` });
+  return `${url}, key known to the run service only, which sees no fault there`;
+}
 
 /** Without a run service, only a rehearsal is possible. */
 function nextOf({ apiUrl }: Config, findings: readonly ClusterFinding[], same: string): Next {
