@@ -1,6 +1,6 @@
 // Words that users choose from, besides the options of a batch.
 
-/** The formats of a sheet; `a1111`: lines of options as in Stable Diffusion web UI; `midjourney`: prompts with parameters. */
+/** The formats of a sheet; `a1111`: lines of options as in Stable Diffusion web UI; `midjourney`: prompts with parameters; `markdown`: its tables; `chat`: its messages. */
 export const SHEET_FORMATS = [
   'csv',
   'tsv',
@@ -11,6 +11,8 @@ export const SHEET_FORMATS = [
   'a1111',
   'midjourney',
   'subtitles',
+  'markdown',
+  'chat',
 ] as const;
 
 export const EXPORT_FORMATS = ['xlsx', 'csv', 'jsonl', 'zip'] as const;

@@ -49,8 +49,19 @@ export interface ReadingOptions {
   readonly limit?: number;
   /** Use only the rows that meet this condition, such as "Status = Draft and seed > 100" (default: all; with `from`: outcome = succeeded). */
   readonly where?: string;
-  /** Format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options), midjourney (prompts with `ar`, `seed` …) or subtitles (default: from its bytes and its name). */
-  readonly format?: 'csv' | 'tsv' | 'xlsx' | 'ods' | 'jsonl' | 'json' | 'a1111' | 'midjourney' | 'subtitles';
+  /** Format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options), midjourney (prompts with `ar`, `seed` …), subtitles, markdown (its tables) or chat (its messages) (default: from its bytes and its name). */
+  readonly format?:
+    | 'csv'
+    | 'tsv'
+    | 'xlsx'
+    | 'ods'
+    | 'jsonl'
+    | 'json'
+    | 'a1111'
+    | 'midjourney'
+    | 'subtitles'
+    | 'markdown'
+    | 'chat';
   /** Sheet of a workbook (default: the first visible one with values). */
   readonly sheetName?: string;
   /** Character that separates CSV fields, or tab (default: found in the file). */
@@ -71,8 +82,8 @@ export interface ReadingOptions {
   readonly columns?: readonly string[];
   /** Where a JSON document has the list of its rows, such as data.items (default: found in the file). */
   readonly records?: string;
-  /** Form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name; row: the document is one row (default: found in the file). */
-  readonly orient?: 'columns' | 'index' | 'row';
+  /** Form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name; row: the document is one row; texts: each text of a translation file is a row, with its key (default: found in the file). */
+  readonly orient?: 'columns' | 'index' | 'row' | 'texts';
   /** Object in each JSON row whose members are columns too (default: inputs, if rows have it). */
   readonly unwrap?: string;
   /** Cells with these words count as empty, such as N/A,-; keep: all words are values. */
@@ -89,7 +100,7 @@ export interface ReadingOptions {
   readonly invalid?: 'refuse' | 'skip';
   /** Tags in subtitles, such as <i>, {\an8} and &amp;, entities in other texts, and bullets of lists, such as "- " and "1. ": leave them out of the texts, or send them; voices also makes a row of each <v Name>, and a column of names such as "TOM: "; paragraphs: the lines of a list up to a blank one are one text; plain also leaves out marks such as ** and ~~words~~, and directions such as (sighs) in texts that are spoken (default: asked). */
   readonly tags?: 'strip' | 'voices' | 'paragraphs' | 'plain' | 'send';
-  /** Rows of totals, notes below them, and rows whose text is no text, such as [pause]: leave them out, or send them; skip also applies to further sheets and to every firing (default: asked). */
+  /** Rows of totals, notes below them, and rows whose text is no text, such as [pause] or a notice of a chat: leave them out, or send them; skip also applies to further sheets and to every firing (default: asked). */
   readonly totals?: 'skip' | 'send';
   /** Read or leave out the rows that the workbook hides (default: refused until one is chosen). */
   readonly hidden?: 'include' | 'skip';

@@ -26,7 +26,7 @@ export const READING = {
     kind: choice(SHEET_FORMATS),
     scope: 'copy',
     group: 'reading',
-    help: 'format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options), midjourney (prompts with --ar, --seed …) or subtitles',
+    help: 'format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options), midjourney (prompts with --ar, --seed …), subtitles, markdown (its tables) or chat (its messages)',
     usual: 'from its bytes and its name',
   },
   sheetName: {
@@ -105,11 +105,11 @@ export const READING = {
     usual: 'found in the file',
   },
   orient: {
-    kind: choice(['columns', 'index', 'row']),
+    kind: choice(['columns', 'index', 'row', 'texts']),
     scope: 'reading',
     stays: 'shape',
     group: 'reading',
-    help: 'form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name; row: the document is one row',
+    help: 'form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name; row: the document is one row; texts: each text of a translation file is a row, with its key',
     usual: 'found in the file',
   },
   unwrap: {
@@ -177,7 +177,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'rows of totals, notes below them, and rows whose text is no text, such as [pause]: leave them out, or send them; skip also applies to further sheets and to every firing',
+    help: 'rows of totals, notes below them, and rows whose text is no text, such as [pause] or a notice of a chat: leave them out, or send them; skip also applies to further sheets and to every firing',
     usual: 'asked',
   },
   hidden: {

@@ -374,6 +374,22 @@ export const GUESSES: readonly Guessed[] = [
     file: 'a.json',
   },
   {
+    found: 'a translation file, whose members are all texts',
+    means: 'each text is a row, with its path in the column `key`',
+    does: 'asked',
+    flag: '--orient',
+    sheet: '{"intro":{"mira":"a"},"port":{"guard":"b"}}',
+    file: 'a.json',
+  },
+  {
+    found: 'PNG info of A1111 and its option lines, subtitles, tables of Markdown',
+    means: 'their rows',
+    does: 'said',
+    flag: '--format',
+    sheet: 'a\nNegative prompt: b\nSteps: 9, Seed: 5\n',
+    file: 'a.txt',
+  },
+  {
     found: 'JSON rows with all of their inputs in one object',
     means: 'the inputs',
     does: 'said',

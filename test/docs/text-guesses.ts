@@ -86,4 +86,20 @@ export const TEXT_GUESSES: readonly Guessed[] = [
     set: { prompt: '{text}' },
     file: 'a.srt',
   },
+  {
+    found: 'a chat or a transcript',
+    means: 'each message is a text, its name is the column `voice`, and notices are left out',
+    does: 'asked',
+    flag: '--totals',
+    sheet: '11/3/25, 9:04 PM - Jo: a\n11/3/25, 9:08 PM - Jo: <Media omitted>\n',
+    file: 'a.txt',
+  },
+  {
+    found: 'lines outside of the tables of a Markdown text',
+    means: 'left out',
+    does: 'asked',
+    flag: '--totals',
+    sheet: 'Sure!\n\n| prompt | seed |\n|---|---|\n| a | 1 |\n',
+    file: 'a.md',
+  },
 ];

@@ -3,6 +3,10 @@
 import { LIMITS } from '../../src/options/limits.ts';
 import { optionsOf, type AnyOption, type OptionKind } from '../../src/options/table.ts';
 
+/** A union that is too long for a line has a line for each choice. */
+const broken = (line: string): string =>
+  line.length <= 110 ? line : line.replace(': ', ':\n    | ').replaceAll(/(?<=') \| (?=')/g, '\n    | ');
+
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' | ');
 
 /** The TypeScript type in which a program writes an option of this kind. */
@@ -59,7 +63,7 @@ function memberOf(option: string, { kind, help, usual, removable }: AnyOption): 
   const optional = usual === 'required' ? '' : '?';
   return [
     `  /** ${text}${fallback}. */`,
-    `  readonly ${option}${optional}: ${typeOf(kind)}${removable ? ' | null' : ''};`,
+    broken(`  readonly ${option}${optional}: ${typeOf(kind)}${removable ? ' | null' : ''};`),
   ].join('\n');
 }
 

@@ -4,6 +4,7 @@ import { list, problem, RunsheetError } from '../../errors/error.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { JsonWalk, type OpenedValue } from '../json/json-elements.ts';
 import { pathsIn } from '../json/json.ts';
+import { areTextMembers, textPaths } from '../json/text-members.ts';
 import { settleRows } from '../grid/settle-rows.ts';
 import { columnsOf } from '../read-records.ts';
 import type { Column } from '../sheet-record.ts';
@@ -125,8 +126,9 @@ function documentGuess(
   const lists = shape
     .filter(({ path, opens: kind }) => kind === '[' && path.length < DEEPEST - 1 && !path.includes('0'))
     .map(({ path }) => path);
-  const isInput = ({ path: [name = ''] }: OpenedValue): boolean =>
+  const isInputName = (name: string): boolean =>
     inputTypes?.some((type) => nameProper(type.name) === nameProper(name)) ?? false;
+  const isInput = ({ path: [name = ''] }: OpenedValue): boolean => isInputName(name);
   const holdsValues = members.every(
     ({ path, opens: kind }) => kind === '{' || (kind === '[' && opens([...path, '0']) !== '{'),
   );
@@ -146,10 +148,21 @@ function documentGuess(
   const [path] = full;
   if (path !== undefined)
     return saidForm(`the rows are in the list ${path.join('.')}`, { records: path.join('.') });
+  if (lists.length === 0 && areTextMembers(shape, isInputName)) return textsGuess(shape, inputTypes);
   if (members.length > 0 && members.every(({ opens: kind }) => kind === '{'))
     return saidForm('each member of the document is a row', { orient: 'index' });
   const isOne = members.some(isInput) && shape.filter((opened) => opened.path.length === 0).length === 1;
   return isOne ? saidForm('the document is one row', { orient: 'row' }) : NOTHING;
+}
+
+/** The user chooses the texts: those of menus and credits stand beside those of speakers. */
+function textsGuess(shape: readonly OpenedValue[], inputTypes: readonly InputType[] | undefined): GuessPart {
+  const input = listInput(inputTypes);
+  const columns = input === undefined || input === 'text' ? {} : { columns: [input] };
+  const options = { orient: 'texts', ...columns } as const;
+  const keys = textPaths(shape).map((path) => path.join('.'));
+  const text = `each text of the document is a row, with its path in column "key", such as ${list(keys.slice(0, 3))}; empty texts and members that begin with _, @ or $ are left out`;
+  return { options, guesses: [toConfirm('rows', text, options)] };
 }
 
 const saidForm = (text: string, options: GuessOptions): GuessPart => ({

@@ -12,6 +12,7 @@ import { guessedEncoding } from './guess-encoding.ts';
 import { cueGuesses } from './guess-cues.ts';
 import { guessedHeader } from './guess-header.ts';
 import { lineGuesses } from './guess-lines.ts';
+import { passageGuesses } from './guess-passages.ts';
 import { guessedQuotes } from './guess-quotes.ts';
 import { guessedSeparator, MAX_LINE, SAMPLED } from './guess-separator.ts';
 import { isDrawn, isSetting, isSpoken, nameProper } from './input-names.ts';
@@ -31,12 +32,15 @@ export async function settleReading(
 ): Promise<Settled> {
   if (isJson(userOptions.format)) return { options: userOptions, guesses: [] };
   const trade = TRADE[userOptions.format];
+  const isPassage = userOptions.format === 'chat' || userOptions.format === 'markdown';
+  if (isPassage && (userOptions.delimiter ?? userOptions.headerRow) !== undefined)
+    return settleReading(source, { ...userOptions, format: 'csv' }, inputs, listed);
   if (userOptions.format === 'midjourney' && !isDrawn(inputs)) {
     const format = /\.tsv$/i.test(source.name) ? 'tsv' : 'csv';
     return settleReading(source, { ...userOptions, format }, inputs, listed);
   }
   if (userOptions.format === 'midjourney') return settlePrompts(source, userOptions, inputs, listed);
-  if (trade !== undefined) return settleTrade(source, userOptions, trade);
+  if (trade !== undefined) return settleTrade(source, userOptions, trade, listed);
   const guesses: Guess[] = [];
   let options = userOptions;
   const settle = (settled: Settled): void => {
@@ -71,15 +75,30 @@ const TRADE: Partial<Record<SheetFormat, string>> = {
   a1111: 'lines with options of A1111 are read as a table',
   midjourney: 'prompts with parameters of Midjourney are read as a table',
   subtitles: 'subtitles are read as a table: index, start, end and text of each cue',
+  markdown: 'the tables of a Markdown text are read',
+  chat: 'messages are read as a table: time, voice and text of each',
 };
 
-async function settleTrade(source: SheetSource, own: SheetOptions, text: string): Promise<Settled> {
+async function settleTrade(
+  source: SheetSource,
+  own: SheetOptions,
+  text: string,
+  listed: string | undefined,
+): Promise<Settled> {
   const encoded =
     own.encoding === undefined ? await guessedEncoding(source, own) : { options: own, guesses: [] };
-  const cues = await cueGuesses(source, encoded.options);
+  const asList = { format: 'csv', ...listOptions(listed ?? 'text') } as const;
+  const parts = [
+    await cueGuesses(source, encoded.options),
+    await passageGuesses(source, encoded.options, listed, asList),
+  ];
   return {
-    options: { ...encoded.options, ...cues.options },
-    guesses: [...encoded.guesses, said('header', text, { format: own.format }), ...cues.guesses],
+    options: Object.assign({}, encoded.options, ...parts.map((part) => part.options)) as SheetOptions,
+    guesses: [
+      ...encoded.guesses,
+      said('header', text, { format: own.format }),
+      ...parts.flatMap((part) => part.guesses),
+    ],
   };
 }
 

@@ -6,7 +6,7 @@ import { rangesText } from '../../options/written-options.ts';
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { NOTHING, type GuessPart, or, plainName, toConfirm, type Guess, said } from './guess.ts';
-import { isWorkbook } from '../formats.ts';
+import { isTrade, isWorkbook } from '../formats.ts';
 import { ownColumns } from '../result-columns.ts';
 import { type SheetSource, type SheetOptions, rangesOf, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
@@ -167,7 +167,7 @@ export function rowGuesses(survey: Survey, options: SheetOptions): GuessPart {
   const { blank, totals } = survey;
   const guesses: Guess[] = [];
   // A cue has several lines, and so has a wrapped text.
-  const isWrapped = format === 'subtitles' || (delimiter === 'none' && unquoted !== undefined);
+  const isWrapped = isTrade(format) || (delimiter === 'none' && unquoted !== undefined);
   if (blank > 0 && !isWrapped) {
     const what = `blank ${blank === 1 ? 'row' : 'rows'}${comment === 'none' ? '' : ' or comments'}`;
     guesses.push(said('rows', `${blank} ${what} left out`));

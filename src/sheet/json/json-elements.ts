@@ -74,7 +74,8 @@ class Cutter {
     const lead = text.length - text.trimStart().length;
     this.#cursor.pass(text.slice(0, lead));
     if (lead === text.length) return lead;
-    if (text[lead] !== (this.#closing === ']' ? '[' : '{')) throw this.#notAnArray();
+    if (text[lead] !== (this.#closing === ']' ? '[' : '{'))
+      throw this.#notAnArray(/^\s*\{.*\}[^\S\n]*(?:\n|$)/.test(text));
     this.#where = 'inside';
     this.#cursor.pass('[');
     return lead + 1;
@@ -142,11 +143,13 @@ class Cutter {
     if (lead < text.length) throw this.#broken('unexpected text after the end of the array');
   }
 
-  #notAnArray(): RunsheetError {
+  #notAnArray(isLine: boolean): RunsheetError {
     const { line, column } = this.#cursor;
     const what = 'a JSON sheet must be an array of objects, but this one does not begin with [';
-    const hint =
-      'if it has one object per line, it is JSONL: add --format jsonl; if its rows are in a list within it: --records <path>';
+    const lines = isLine
+      ? 'if it has one object per line, it is JSONL: add --format jsonl'
+      : 'if each of its texts is a row: --orient texts; several objects are JSONL if each has a line of its own';
+    const hint = `${lines}; if its rows are in a list within it: --records <path>`;
     return problem('E103', { what, hint }, { place: { file: this.#file, line, column } });
   }
 

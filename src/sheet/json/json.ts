@@ -17,6 +17,7 @@ import {
 } from '../sheet-record.ts';
 import { elementsOf, type JsonPiece } from './json-elements.ts';
 import { type JsonFault, readJson, Members } from './json-text.ts';
+import { textMembers } from './text-members.ts';
 import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
 import { isRawNumber } from '../../host/exact-json.ts';
 
@@ -86,6 +87,7 @@ function piecesOf(source: SheetSource, options: SheetOptions): AsyncGenerator<Js
   if (format === 'jsonl') return jsonLines(source.name, texts, options);
   if (orient === 'columns') return columnRows(source.name, texts);
   if (orient === 'row') return wholeOf(source.name, texts);
+  if (orient === 'texts') return textMembers(source.name, texts, options.columns?.[0] ?? 'text');
   return elementsOf(source.name, texts, { path: records, isIndex: orient === 'index' });
 }
 

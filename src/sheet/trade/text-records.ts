@@ -8,10 +8,16 @@ import { linesOf, textOf } from '../text/sheet-text.ts';
 import { withoutDash } from '../text/speakers.ts';
 import { a1111Row } from './a1111.ts';
 import { isWithoutBullets } from '../text/plain-text.ts';
+import { type Message, Messages } from './chat.ts';
+import { InfoBlocks, isSettingsLine } from './infotext.ts';
 import { spokenParts, voicesIn, withoutTags } from './cue-tags.ts';
+import { MarkdownTables } from './markdown-tables.ts';
 import { midjourneyRows } from './midjourney-rows.ts';
 import { Cues, type Cue } from './subtitles.ts';
 import type { TextRow } from './text-row.ts';
+
+/** Lines in which the first settings of PNG info are looked for. */
+const MAX_BLOCK = 100;
 
 /** The columns in the order in which they come. Throws E103 for a line that is too long, and E104 for a text without rows. */
 export async function tradeColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
@@ -35,14 +41,56 @@ export async function* tradeRecords(
 
 function rowsOf(source: SheetSource, options: SheetOptions): AsyncIterable<TextRow> {
   if (options.format === 'midjourney') return midjourneyRows(source, options);
+  if (options.format === 'markdown') return tableRows(source, options);
+  if (options.format === 'chat') return messageRows(source, options);
   return options.format === 'subtitles' ? cueRows(source, options) : a1111Rows(source, options);
 }
 
 async function* a1111Rows(source: SheetSource, options: SheetOptions): AsyncGenerator<TextRow> {
+  if (await hasSettingsLine(source, options)) yield* infoRows(source, options);
+  else yield* optionRows(source, options);
+}
+
+async function hasSettingsLine(source: SheetSource, options: SheetOptions): Promise<boolean> {
+  for await (const { text, line } of tradeLines(source, options)) {
+    if (isSettingsLine(text)) return true;
+    if (line === MAX_BLOCK) break;
+  }
+  return false;
+}
+
+async function* infoRows(source: SheetSource, options: SheetOptions): AsyncGenerator<TextRow> {
+  const blocks = new InfoBlocks();
+  for await (const { text, line } of tradeLines(source, options)) yield* blocks.take(text, line);
+  yield* blocks.end();
+}
+
+async function* optionRows(source: SheetSource, options: SheetOptions): AsyncGenerator<TextRow> {
   for await (const { text, line } of tradeLines(source, options)) {
     const row = a1111Row(text, line);
     if (row !== undefined) yield row;
   }
+}
+
+async function* tableRows(source: SheetSource, options: SheetOptions): AsyncGenerator<TextRow> {
+  const tables = new MarkdownTables();
+  for await (const { text, line } of tradeLines(source, options)) {
+    const row = tables.take(text, line);
+    if (row !== undefined) yield row;
+  }
+}
+
+async function* messageRows(source: SheetSource, options: SheetOptions): AsyncGenerator<TextRow> {
+  const [name = 'text'] = options.columns ?? [];
+  for await (const { row, isNotice, time, voice, text } of messagesOf(source, options))
+    if (!isNotice || options.totals === 'send') yield { row, cells: { time, voice, [name]: text } };
+}
+
+/** The messages and notices of a chat as they are written. */
+export async function* messagesOf(source: SheetSource, options: SheetOptions): AsyncGenerator<Message> {
+  const messages = new Messages();
+  for await (const { text, line } of tradeLines(source, options)) yield* messages.take(text, line);
+  yield* messages.end();
 }
 
 async function* cueRows(source: SheetSource, options: SheetOptions): AsyncGenerator<TextRow> {

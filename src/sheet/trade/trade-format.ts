@@ -1,21 +1,31 @@
-// Recognises, by their first lines, texts that programs of the trade write: option lines of A1111, prompts of Midjourney, and subtitles.
+// Recognises, by their first lines, texts that programs of the trade write: option lines and PNG info of A1111, prompts of Midjourney,
+// subtitles, tables of Markdown, and chats.
 
 import { A1111_OPTIONS } from './a1111.ts';
+import { isSettingsLine } from './infotext.ts';
+import { isChat } from './chat.ts';
+import { hasTable } from './markdown-tables.ts';
 import { isMidjourney } from './midjourney.ts';
 import { CUE_TIME } from './subtitles.ts';
 
 const MAX_LINES = 20;
+const MAX_LETTERS = 64 * 1024;
+
+type TradeFormat = 'a1111' | 'midjourney' | 'subtitles' | 'markdown' | 'chat';
 
 /** `text`: the beginning of the file, without white space before it. */
-export function tradeFormatOf(text: string): 'a1111' | 'midjourney' | 'subtitles' | undefined {
-  const lines = text
-    .split(/\r\n|\n|\r/)
+export function tradeFormatOf(text: string): TradeFormat | undefined {
+  const allLines = text.slice(0, MAX_LETTERS).split(/\r\n|\n|\r/);
+  const lines = allLines
     .slice(0, MAX_LINES)
     .map((line) => line.trim())
     .filter((line) => line !== '');
   if (isSubtitles(lines)) return 'subtitles';
   const withOptions = lines.filter((line) => A1111_OPTIONS.has(/^--(\w+)(?=\s|$)/.exec(line)?.[1] ?? ''));
   if (withOptions.length > 0 && withOptions.length * 2 >= lines.length) return 'a1111';
+  if (lines.some(isSettingsLine)) return 'a1111';
+  if (hasTable(allLines)) return 'markdown';
+  if (isChat(allLines)) return 'chat';
   return isMidjourneyText(lines) ? 'midjourney' : undefined;
 }
 

@@ -80,6 +80,18 @@ describe('a JSON document', () => {
     expect(guesses[0]).toBe('each member of the document is a row (--orient index)');
   });
 
+  it('has translated texts, each of which is a row with its path', async () => {
+    const text =
+      '{"_note":"by hand","intro":{"mira":"Halt!","guard":"Who?"},"port":{"guard":"Go.","end":""}}';
+    const { rows, guesses } = await read('de.json', text, json);
+    expect(rows).toEqual([
+      'intro.mira {"prompt":"Halt!"}',
+      'intro.guard {"prompt":"Who?"}',
+      'port.guard {"prompt":"Go."}',
+    ]);
+    expect(guesses[0]).toContain('? each text of the document is a row');
+  });
+
   it('is a list of texts', async () => {
     expect(await read('a.json', '["a fox", "an owl"]', json)).toEqual({
       rows: ['{"prompt":"a fox"}', '{"prompt":"an owl"}'],
@@ -184,7 +196,9 @@ describe('a row of JSON', () => {
       guesses: ['the document is one row (--orient row)'],
     });
     const objects = read('a.json', '{\n"prompt":"a"}\n{"prompt":"b"}\n', { format: 'json' });
-    await expect(objects).rejects.toMatchObject({ hint: expect.stringContaining('--format jsonl') });
+    await expect(objects).rejects.toMatchObject({
+      hint: expect.stringContaining('several objects are JSONL'),
+    });
     expect((await read('a.json', TWO.join('\n'), { format: 'json' })).rows).toEqual(TWO);
   });
 

@@ -51,7 +51,7 @@ describe('a sheet is refused', () => {
 
   it.each([
     ['Prompt: a cat\nSeed: 5\n\nPrompt: a dog\nSeed: 6\n', 'Seed: 5', 'Prompt,Seed'],
-    ['a cat\nNegative prompt: blurry\nSteps: 20, Seed: 5\n\n', 'Steps: 20, Seed: 5', 'Negative prompt,Steps'],
+    ['a cat\nNegative prompt: blurry\nSteps: 20\n\n', 'Steps: 20', 'Negative prompt,Steps'],
     ['prompt = a cat\n', 'prompt = a cat', 'prompt'],
   ])(
     'if its lines begin with names of settings, and each would be a prompt: %j',

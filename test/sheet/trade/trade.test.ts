@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunsheetError } from '../../../src/errors/error.ts';
 import { formatOf } from '../../../src/sheet/recognized-format.ts';
 import { a1111Row } from '../../../src/sheet/trade/a1111.ts';
+import { InfoBlocks } from '../../../src/sheet/trade/infotext.ts';
 import { input } from '../laying.ts';
 import { read } from '../people/reading.ts';
 
@@ -42,6 +43,35 @@ describe('lines of A1111', () => {
 
   it('are none if lines are options of another program', () => {
     expect(formatOf('cli.txt', Buffer.from('--verbose\n--quiet\n'))).toBe('csv');
+  });
+});
+
+describe('PNG info of A1111', () => {
+  const [SETTINGS, SIZE] = ['Steps: 28, Sampler: Euler a, CFG scale: 7, Seed: 5', 'Size: 832x1216'];
+
+  it('is a row for each block of prompt, negative prompt and settings', async () => {
+    const blocks = `a fox,\nin ink\nNegative prompt: photo\n${SETTINGS}, ${SIZE}\n\na crow\n${SETTINGS}\n`;
+    const { rows } = await read('parameters.txt', blocks);
+    expect(rows).toEqual([
+      '{"cfg":7,"prompt":"a fox,\\nin ink","seed":5}',
+      '{"cfg":7,"prompt":"a crow","seed":5}',
+    ]);
+  });
+
+  it('has settings whose texts may hold commas and colons', () => {
+    const [row] = [...new InfoBlocks().take(`${SETTINGS}, ${SIZE}, Lora hashes: "a: 1, b: 2"`, 1)];
+    expect(row?.cells).toMatchObject({
+      sampler_name: 'Euler a',
+      width: '832',
+      height: '1216',
+      'Lora hashes': 'a: 1, b: 2',
+    });
+  });
+
+  it('is refused where a block has no settings', async () => {
+    await expect(read('p.txt', `a fox\n${SETTINGS}\n\na crow\n`)).rejects.toMatchObject({
+      problems: [{ place: { file: 'p.txt', line: 4 } }],
+    });
   });
 });
 

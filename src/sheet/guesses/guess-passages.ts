@@ -1,0 +1,70 @@
+// Asks about a text of which only a part is rows: the messages of a chat, and the tables in a reply.
+
+import { list } from '../../errors/error.ts';
+import { shortened } from '../../errors/outside-text.ts';
+import type { SheetOptions, SheetSource } from '../sheet-source.ts';
+import { MarkdownTables } from '../trade/markdown-tables.ts';
+import { messagesOf } from '../trade/text-records.ts';
+import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
+import { type GuessOptions, NOTHING, or, type GuessPart, said, toConfirm } from './guess.ts';
+import { NamedLines } from './named-lines.ts';
+import { MAX_LINE } from './guess-separator.ts';
+
+const MAX_SHOWN = 3;
+
+/** `listed`: the input of a plain list's lines, and `asList`: the options that read one. */
+export async function passageGuesses(
+  source: SheetSource,
+  options: SheetOptions,
+  listed: string | undefined,
+  asList: GuessOptions,
+): Promise<GuessPart> {
+  if (options.format === 'chat') return chatGuesses(source, options, listed, asList);
+  return options.format === 'markdown' ? tableGuesses(source, options) : NOTHING;
+}
+
+async function chatGuesses(
+  source: SheetSource,
+  options: SheetOptions,
+  listed: string | undefined,
+  asList: GuessOptions,
+): Promise<GuessPart> {
+  const notices = new NamedLines();
+  const texts: string[] = [];
+  for await (const { row, text, voice, isNotice } of messagesOf(source, options))
+    if (isNotice) notices.put(row, text);
+    else if (texts.length < MAX_SHOWN) texts.push(`${voice}: "${shortened(text, 60)}"`);
+  const columns = options.columns ?? (listed === undefined || listed === 'text' ? undefined : [listed]);
+  const named = columns === undefined ? {} : { columns };
+  const { totals } = options;
+  if (totals !== undefined) return { options: named, guesses: [said('rows', `messages: ${list(texts)}`)] };
+  const settled = { ...named, totals: 'skip' } as const;
+  const what = `each message is a text, without its name and time, which are the columns "voice" and "time": ${list(texts, ', ')}, …`;
+  const left =
+    notices.count === 0
+      ? ''
+      : `; ${notices.text} ${notices.count === 1 ? 'is no message, and is' : 'are no messages, and are'} left out`;
+  const guess = toConfirm(
+    'rows',
+    `${what}${left}`,
+    settled,
+    ...(notices.count === 0 ? [] : [or('to send these too', { ...named, totals: 'send' })]),
+    or('to send each line as it stands', asList),
+  );
+  return { options: settled, guesses: [guess] };
+}
+
+async function tableGuesses(source: SheetSource, options: SheetOptions): Promise<GuessPart> {
+  const [tables, outside] = [new MarkdownTables(), new NamedLines()];
+  let number = 0;
+  for await (const line of linesOf(lenientTextOf(source, options), MAX_LINE)) {
+    number += 1;
+    tables.take(line, number);
+  }
+  for (const { line, text } of tables.outside) outside.put(line, text);
+  if (outside.count === 0) return NOTHING;
+  const { format, totals } = options;
+  const text = `the tables are read; ${outside.text} ${outside.count === 1 ? 'is' : 'are'} outside, and left out`;
+  if (totals !== undefined) return { options: {}, guesses: [said('rows', text)] };
+  return { options: {}, guesses: [toConfirm('rows', text, { format, totals: 'skip' })] };
+}

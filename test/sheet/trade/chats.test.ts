@@ -1,0 +1,76 @@
+// Chats and transcripts, whose messages are texts and whose names are voices.
+
+import { describe, expect, it } from 'vitest';
+import { formatOf } from '../../../src/sheet/recognized-format.ts';
+import { input } from '../laying.ts';
+import { read } from '../people/reading.ts';
+
+const TTS = [input('text', 'string', { required: true }), input('voice', 'string')];
+
+const WHATSAPP = [
+  '[03.11.25, 21:04:12] Ideas: \u200eMessages are end-to-end encrypted.',
+  '[03.11.25, 21:04:12] Jo: a lighthouse, gouache',
+  '[03.11.25, 21:08:02] Jo: \u200eimage omitted',
+  '[04.11.25, 08:31:40] Jo: a market at dawn,',
+  'muted colours',
+].join('\n');
+
+const OTTER = `Team call\n\nNadia  0:03\nIt opens with the bell.\n\nSpeaker 2  0:14\nRight.\n\nTranscribed by https://otter.ai\n`;
+
+describe('a chat', () => {
+  it.each([
+    ['WhatsApp on iOS', WHATSAPP],
+    ['WhatsApp on Android', '11/3/25, 9:04 PM - Jo: a fox\n11/3/25, 9:08\u202fPM - Mia: an owl\n'],
+    ['Signal', '[2025-11-03 21:04] Jo: a fox\n[2025-11-03 21:05] Mia: an owl\n'],
+    ['Telegram', 'Jo, [03.11.25 21:04]\na fox\n\nMia, [03.11.25 21:05]\nan owl\n'],
+    ['Slack', 'Jo  9:04 PM\na fox\nMia  9:05 PM\nan owl\n'],
+    ['Zoom', '21:04:12 From Jo to Everyone:\n\ta fox\n21:05:12 From Mia to Everyone:\n\tan owl\n'],
+    ['Otter', OTTER],
+  ])('of %s is recognised', (_, text) => {
+    expect(formatOf('chat.txt', Buffer.from(text))).toBe('chat');
+  });
+
+  it.each([
+    'a clock that shows 10:10\na fox at 9:15\n',
+    'a station at  10:10\nits hall at  11:10\n',
+    '[00:12.50] Hello\n[00:14.00] and welcome\n',
+    '10:30 a fox\n10:45 an owl\n',
+    'a fox\nat 9:15 PM\nan owl\n\na crow\n',
+  ])('is no list such as %j', (text) => {
+    expect(formatOf('list.txt', Buffer.from(text))).toBe('csv');
+  });
+
+  it('gives a row for each message, and its notices are left out and asked about', async () => {
+    const { rows, guesses } = await read('chat.txt', WHATSAPP);
+    expect(rows).toEqual([
+      '{"prompt":"a lighthouse, gouache"}',
+      '{"prompt":"a market at dawn,\\nmuted colours"}',
+    ]);
+    const [, guess] = guesses;
+    expect(guess).toContain('? each message is a text, without its name and time');
+    expect(guess).toContain('Jo: "a lighthouse, gouache"');
+    expect(guess).toContain(
+      'lines 1,3 ("Messages are end-to-end encrypted.", "image omitted") are no messages',
+    );
+  });
+
+  it('is sent with its notices, or line by line, by the printed answers', async () => {
+    const whole = await read('chat.txt', WHATSAPP, { columns: ['prompt'], totals: 'send' });
+    expect(whole.rows).toHaveLength(4);
+    const lines = await read('chat.txt', WHATSAPP, {
+      delimiter: 'none',
+      columns: ['prompt'],
+      headerRow: 0,
+      tags: 'send',
+    });
+    expect(lines.rows).toHaveLength(5);
+  });
+
+  it('has voices, and no notes above the first and below the last message', async () => {
+    const { rows } = await read('otter.txt', OTTER, {}, { inputTypes: TTS });
+    expect(rows).toEqual([
+      '{"text":"It opens with the bell.","voice":"Nadia"}',
+      '{"text":"Right.","voice":"Speaker 2"}',
+    ]);
+  });
+});

@@ -1,0 +1,31 @@
+// Tables of Markdown between the paragraphs of a reply.
+
+import { describe, expect, it } from 'vitest';
+import type { RunsheetError } from '../../../src/errors/error.ts';
+import { read } from '../people/reading.ts';
+
+const HEAD = '| # | Prompt | Seed |\n|---|:--|--:|\n';
+
+describe('a table of Markdown', () => {
+  it('is found in a reply, and what stands around it is left out and asked about', async () => {
+    const reply = `Hello!\n\n${HEAD}| 1 | a fox, in ink | 4 |\n\nTwo more:\n\n${HEAD}| 2 | a crow<br>at night | 5 |\n\nShall I go on?\n`;
+    const { rows, guesses } = await read('chat.md', reply);
+    expect(rows).toEqual(['{"prompt":"a fox, in ink","seed":4}', '{"prompt":"a crow at night","seed":5}']);
+    expect(guesses[1]).toBe(
+      '? the tables are read; lines 1,7,13 ("Hello!", "Two more:", "Shall I go on?") are outside, and left out (--format markdown --totals skip)',
+    );
+  });
+
+  it(String.raw`has \| as a letter of a text`, async () => {
+    const { rows, guesses } = await read('t.md', String.raw`${HEAD}| 1 | letters \| bread | 4 |`);
+    expect(rows).toEqual(['{"prompt":"letters | bread","seed":4}']);
+    expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([]);
+  });
+
+  it('is refused in the row that has more cells than columns', async () => {
+    const error = await read('t.md', `${HEAD}| 1 | a fox | 4 | more |`).catch((thrown: unknown) => thrown);
+    expect((error as RunsheetError & { problems: unknown }).problems).toMatchObject([
+      { place: { file: 't.md', line: 3 } },
+    ]);
+  });
+});
