@@ -11,12 +11,15 @@ export const COLLECTS_IN_FLIGHT = 8;
 export const POLLS_IN_FLIGHT = 12;
 export const CANCELS_IN_FLIGHT = 4;
 
+/** Three list calls read this many runs, and they are an argument of some 50 kB. */
 export const POLL_RUNS = 500;
 
 /** A snapshot is one payload of at most 2 MiB. In a test, 2.3 MB blocked a workflow permanently. */
 export const MAX_STATE_BYTES = 1_500_000;
+/** Rows of ROW_BYTES fill MAX_STATE_BYTES. */
 export const MAX_ROWS = 10_000;
 
+/** Each class is a lane, with positions and cost figures in the state; classes of many sizes share a factor. */
 export const MAX_SIZE_CLASSES = 16;
 
 /** Rows that the reason of a pause names. */
@@ -67,6 +70,7 @@ export const POLL_INTERVAL_SHARE = 0.25;
  * Each outstanding run lengthens the poll interval: a list call returns 200 runs, without lists each run needs a call.
  */
 export const POLL_SPREAD_MS = { listed: 4, single: 20 } as const;
+/** However many runs are outstanding, an end whose webhook was lost is seen within this time. */
 export const MAX_POLL_INTERVAL_MS = 15_000;
 
 /** A notification is given up after this time, so it delays the end of the batch by no more. */
@@ -75,6 +79,7 @@ export const NOTIFY_WITHIN_MS = 60_000;
 /** How many commands a batch recognises if their signals arrive again. */
 export const COMMANDS_KNOWN = 200;
 
+/** The concurrency that `auto` begins with where the deployment names no limit: too few only costs a moment, too many would queue. */
 export const AUTO_START = 4;
 
 /** How many GPU names are counted separately; the service may return any number of names. */

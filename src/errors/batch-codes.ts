@@ -5,6 +5,9 @@ import { shellWord } from './outside-text.ts';
 
 const { usage, inputRefused, unreachable, unexpected, paused, waitedTooLong } = EXIT;
 
+const eachWith = (verb: string, batches: readonly string[]): string =>
+  batches.map((batch) => `runsheet ${verb} ${batch}`).join(' && ');
+
 export const BATCH_ENTRIES = {
   E501: entry<{ batch: string; reason: string; hint: string }>(paused, (f) => [
     `batch ${f.batch} is paused: ${f.reason}`,
@@ -107,7 +110,7 @@ export const BATCH_ENTRIES = {
         ],
   ),
   E516: entry<{ batch: string }>(unreachable, (f) => [
-    `batch ${f.batch} has not ended, and it is not running: none of this place's servers runs it`,
+    `batch ${f.batch} is interrupted: no server of this state folder is running it`,
     `continue it: runsheet resume ${f.batch}`,
   ]),
   E517: entry<{ batch: string; reason: string }>(usage, (f) => [
@@ -147,7 +150,7 @@ export const BATCH_ENTRIES = {
   ]),
   E531: entry<{ rows: string; batches: readonly string[]; again?: string; trigger?: string }>(usage, (f) => [
     f.rows,
-    `wait for the end${f.trigger === undefined ? ' and repeat the command' : ''}: ${f.batches.map((batch) => `runsheet wait ${batch}`).join(' && ')}; if no server runs it: ${f.batches.map((batch) => `runsheet resume ${batch}`).join(' && ')}; to send nothing more of it: ${f.batches.map((batch) => `runsheet cancel ${batch}`).join(' && ')}${f.trigger === undefined ? `\nto run all rows now, although these may be bought twice:\n  ${f.again}` : `\nthen, to fire again, which reuses what is done:\n  ${f.trigger}`}`,
+    `to wait${f.trigger === undefined ? ', and then repeat the command' : ''}:\n  ${eachWith('wait', f.batches)}\nto continue what no server runs:\n  ${eachWith('resume', f.batches)}\nto cancel instead:\n  ${eachWith('cancel', f.batches)}${f.trigger === undefined ? `\nto run all rows now, although these may be bought twice:\n  ${f.again}` : `\nthen, to fire again, which reuses what is done:\n  ${f.trigger}`}`,
   ]),
   E546: entry<{ rows: string; fetch: readonly string[]; reuse: string; again: string }>(usage, (f) => [
     f.rows,

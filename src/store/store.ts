@@ -2,6 +2,7 @@
 // content, so writing a file twice is harmless. `folder.ts` implements it for a local folder, `s3/` for S3.
 
 import type { Readable } from 'node:stream';
+import { definedOnly } from '../options/defined-only.ts';
 import { problem, type RunsheetError, isRunsheetError } from '../errors/error.ts';
 
 /** A file that is written piece by piece and invisible until `commit`. */
@@ -104,11 +105,14 @@ export function undefinedIfAbsent(error: unknown): undefined {
   throw error;
 }
 
+/** Also the members that not every store has: `within` must pass on each. */
+type EveryMember = { readonly [Name in keyof Required<Store>]: Store[Name] | undefined };
+
 /** The folder `prefix` of a store, as a store of its own. */
 export function within(store: Store, prefix: string): Store {
   const at = (name: string): string => (name === '' ? prefix : `${prefix}/${name}`);
   const { localPath, link, copyFrom } = store;
-  return {
+  return definedOnly({
     location: `${store.location}/${prefix}`,
     read: (name) => store.read(at(name)),
     open: (name) => store.open(at(name)),
@@ -123,8 +127,8 @@ export function within(store: Store, prefix: string): Store {
     remove: (name) => store.remove(at(name)),
     clear: (folder) => store.clear(at(folder)),
     bring: (folder, path) => store.bring(at(folder), path),
-    ...(localPath && { localPath: (name) => localPath(at(name)) }),
-    ...(copyFrom && { copyFrom: (location, from, name) => copyFrom(location, from, at(name)) }),
-    ...(link && { link: (name, validMs) => link(at(name), validMs) }),
-  };
+    localPath: localPath && ((name) => localPath(at(name))),
+    copyFrom: copyFrom && ((location, from, name) => copyFrom(location, from, at(name))),
+    link: link && ((name, validMs) => link(at(name), validMs)),
+  } satisfies EveryMember);
 }

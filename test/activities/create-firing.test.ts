@@ -122,7 +122,7 @@ it('never says in a job that rows are bought again which a batch may still send'
   expect(asKeys('/my jobs/nightly.job.toml')(again, [])).toBe('runsheet schedule trigger nightly');
   const { hint } = refusal([{ id: 'open', open }], asKeys('/jobs/nightly.job.toml'));
   expect(hint).toMatch(
-    /^wait for the end: runsheet wait nightly-1;.*\nthen, .*\n {2}runsheet schedule trigger nightly$/,
+    /^to wait:\n {2}runsheet wait nightly-1\n[^]*\nthen, .*\n {2}runsheet schedule trigger nightly$/,
   );
 });
 

@@ -1,5 +1,5 @@
-// Cards of very many rows or pairs. Only those near the window are on the page; the others are room. Browsers limit the height of an
-// element, so they are shown in blocks.
+// Cards of very many rows or pairs. Only cards near the viewport are in the DOM; spacers stand in for the others. Browsers
+// limit the height of an element, so cards are shown in blocks.
 
 import type { AnchorHTMLAttributes, RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState, type MutableRef } from 'preact/hooks';
