@@ -68,7 +68,6 @@ export class Incoming implements AsyncDisposable {
 
 export const INCOMING = '.incoming-';
 
-/** A folder of the batches that cannot be used. */
 export const outFault = (path: string, error: unknown): unknown =>
   fileFault(error, {
     path,

@@ -25,3 +25,4 @@ export type PairedBy = (typeof PAIRED_BY)[number];
 /** The policy for a firing while a batch of an earlier firing still runs. */
 export const OVERLAPS = ['skip', 'buffer', 'cancel'] as const;
 export type Overlap = (typeof OVERLAPS)[number];
+export const SCHEDULE_DEFAULTS = { overlap: 'skip', catchupHours: 1 } as const;

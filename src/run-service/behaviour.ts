@@ -2,7 +2,9 @@
 // default; the other one follows the real service's published source.
 
 import { GPUS } from '../options/gpu.ts';
-import type { BehaviourName } from './service-settings.ts';
+import type { BEHAVIOURS } from './service-settings.ts';
+
+export type BehaviourName = (typeof BEHAVIOURS)[number];
 
 export type Behaviour = {
   readonly name: BehaviourName;

@@ -6,8 +6,7 @@ import * as paths from '../service-client/contract/paths.ts';
 import { PATHS } from '../service-client/contract/paths.ts';
 import { queueRequestSchemaFor } from '../service-client/contract/queue.ts';
 import * as shown from '../service-client/contract/shown.ts';
-import { behaviourOf } from './behaviour.ts';
-import type { BehaviourName } from './service-settings.ts';
+import { behaviourOf, type BehaviourName } from './behaviour.ts';
 
 export type Operation = {
   /** A method and a path, such as `GET /api/run/:run_id`. */

@@ -5,7 +5,6 @@ export const DAY_MS = 86_400_000;
 
 /** The published specification, or the vendor's own service where it differs. */
 export const BEHAVIOURS = ['specification', 'vendor'] as const;
-export type BehaviourName = (typeof BEHAVIOURS)[number];
 
 export const SERVICE_DEFAULTS = {
   host: '127.0.0.1',

@@ -4,8 +4,7 @@ import { openWebhookAddresses, type WebhookAddressOptions } from './executors/ve
 import { join } from 'node:path';
 import { errorMessage } from '../errors/error.ts';
 import type { ShownRun } from '../service-client/contract/shown.ts';
-import { behaviourOf } from './behaviour.ts';
-import type { BehaviourName } from './service-settings.ts';
+import { behaviourOf, type BehaviourName } from './behaviour.ts';
 import type { Clock, WallClock } from './service-time.ts';
 import { type Database, type DeliveryRow, type RunRow } from './database.ts';
 import { refuseRepeats, type Deployment, type DeploymentSpec } from './deployments.ts';

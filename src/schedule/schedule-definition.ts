@@ -5,9 +5,8 @@ import { problem } from '../errors/error.ts';
 import type { SheetFormat } from '../sheet/formats.ts';
 import { named, MAX_SCHEDULE_NAME } from '../options/kinds.ts';
 import { isAddress, shownAddress } from '../errors/redact.ts';
-import type { Overlap } from '../options/choices.ts';
+import { SCHEDULE_DEFAULTS, type Overlap } from '../options/choices.ts';
 import type { BatchRequest } from '../batches/batch-request.ts';
-import { SCHEDULE_DEFAULTS } from './schedule-settings.ts';
 import { parseCron, ownZone, shown, zoneOf } from './cron.ts';
 
 export type ScheduleDefinition = {

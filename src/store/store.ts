@@ -105,10 +105,7 @@ export function undefinedIfAbsent(error: unknown): undefined {
   throw error;
 }
 
-/** Also the members that not every store has: `within` must pass on each. */
-type EveryMember = { readonly [Name in keyof Required<Store>]: Store[Name] | undefined };
-
-/** The folder `prefix` of a store, as a store of its own. */
+/** The folder `prefix` of a store, as a store of its own. Each member is passed on, also those that not every store has. */
 export function within(store: Store, prefix: string): Store {
   const at = (name: string): string => (name === '' ? prefix : `${prefix}/${name}`);
   const { localPath, link, copyFrom } = store;
@@ -130,5 +127,5 @@ export function within(store: Store, prefix: string): Store {
     localPath: localPath && ((name) => localPath(at(name))),
     copyFrom: copyFrom && ((location, from, name) => copyFrom(location, from, at(name))),
     link: link && ((name, validMs) => link(at(name), validMs)),
-  } satisfies EveryMember);
+  } satisfies { [Name in keyof Required<Store>]: Store[Name] | undefined });
 }

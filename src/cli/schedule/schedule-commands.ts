@@ -1,8 +1,7 @@
 // Lists the commands on schedules with their arguments and their help.
 
 import { buildRouteMap } from '@stricli/core';
-import { OVERLAPS } from '../../options/choices.ts';
-import { SCHEDULE_DEFAULTS } from '../../schedule/schedule-settings.ts';
+import { OVERLAPS, SCHEDULE_DEFAULTS } from '../../options/choices.ts';
 import { command } from '../command.ts';
 import { boolean, choice, optional, out, shownFlags, sheetFlags, textFlag, time } from '../flags/flags.ts';
 import { named as nameKind, MAX_SCHEDULE_NAME } from '../../options/kinds.ts';

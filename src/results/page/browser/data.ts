@@ -9,9 +9,7 @@ export type ReadFile = (number: number) => Promise<readonly ShownRow[] | undefin
 
 const FILES_KEPT = 8;
 
-/**
- * Inflates base64 of raw deflate. A Blob would make a round trip through the browser's process, which is slow on a busy machine.
- */
+/** Inflates base64 of raw deflate. A Blob would make a round trip through the browser's process, slow on a busy machine. */
 async function inflated(base64: string): Promise<ArrayBuffer> {
   const { readable, writable } = new DecompressionStream('deflate-raw');
   const writer = writable.getWriter();

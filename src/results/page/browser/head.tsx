@@ -170,9 +170,7 @@ function Attention({ table, filter, open }: AttentionProps) {
   const seed = table.facts.columns.find((name) => /seed/i.test(name));
   const title = joined([
     failed > 0 ? `${plural(failed, 'row')} did not succeed` : '',
-    alike > 0
-      ? `${plural(alike, 'row')} ${alike === 1 ? 'has' : 'have'} the same picture as another row`
-      : '',
+    alike > 0 ? `${plural(alike, 'row')} with the same picture as another row` : '',
   ]);
   const hidden = Math.max(0, groups.length - GROUPS_SHOWN) + Math.max(0, same.length - SAME_SHOWN);
   return (
