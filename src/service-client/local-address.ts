@@ -37,3 +37,17 @@ export function localService(home: string): Pick<ServiceConnection, 'base' | 'ke
 export function canReachReceiver(base: string, url: string | undefined): boolean {
   return url !== undefined || base === LOCAL || isThisMachine(new URL(base).hostname);
 }
+
+/** The origins of the run services of this machine: that of the state folder, and that of the settings. */
+export function originsHere({
+  home,
+  apiUrl,
+}: {
+  readonly home: string;
+  readonly apiUrl: string | undefined;
+}) {
+  const named = apiUrl !== undefined && isThisMachine(new URL(apiUrl).hostname) ? [apiUrl] : [];
+  const own = localService(home);
+  const bases = [...named, ...(own === undefined ? [] : [own.base])];
+  return [...new Set(bases.map((base) => new URL(base).origin))];
+}

@@ -14,15 +14,15 @@ import {
 import { errorMessage } from '../errors/error.ts';
 import { webhookSchema } from '../service-client/contract/run.ts';
 import { WebhookHandler, type HandlerDeps } from './handler.ts';
-import { isVendorWebhook, openVendorWebhooks, type ServiceOrigin } from './vendor-webhooks.ts';
+import { isVendorWebhook, openVendorWebhooks, type ServiceOrigins } from './vendor-webhooks.ts';
 import { isGenuine, isOldToken, readToken } from './webhook-token.ts';
 
 export type ReceiverDeps = HandlerDeps & {
   readonly secret: string;
   /** Whether only programs of this machine send webhooks. */
   readonly onlyHere?: boolean;
-  /** The local run service, if vendors may tell it something. */
-  readonly serviceOrigin?: ServiceOrigin | undefined;
+  /** The run services that vendors may tell something. */
+  readonly serviceOrigins?: ServiceOrigins | undefined;
   /** Called with the status of each answer. */
   readonly answered?: ((status: number) => void) | undefined;
 };
@@ -46,7 +46,7 @@ export async function openReceiver(deps: ReceiverDeps, listen: Listen, orAny = f
   const handler = new WebhookHandler(deps);
   const state: State = {
     isDraining: false,
-    vendorWebhook: openVendorWebhooks(deps.serviceOrigin ?? (() => undefined)),
+    vendorWebhook: openVendorWebhooks(deps.serviceOrigins ?? (() => [])),
   };
   const requests = new Set<IncomingMessage>();
   const { server, connections, port } = await openServer(

@@ -1,5 +1,5 @@
-// Forwards the webhooks of vendors to the local run service, which knows whether their address is genuine. The receiver
-// bounds the form of the path, the size, and how many are in flight.
+// Forwards the webhooks of vendors to the run services of this machine. Only the one that made an address knows it. The
+// receiver bounds the form of the path, the size, and how many are in flight.
 
 import type { IncomingMessage } from 'node:http';
 import { readBody } from '../host/bounded-server.ts';
@@ -10,8 +10,8 @@ import {
   VENDOR_WEBHOOKS,
 } from '../service-client/contract/vendor-webhook-path.ts';
 
-/** The address of the local run service: `http://127.0.0.1:8123`; undefined if there is none. */
-export type ServiceOrigin = () => string | undefined;
+/** The addresses of the run services of this machine: `http://127.0.0.1:8123`. */
+export type ServiceOrigins = () => readonly string[];
 
 const MAX_ON_WAY = 32;
 const MOST_HELD_BYTES = 64 << 20;
@@ -22,20 +22,21 @@ const PASSED: ReadonlySet<number> = new Set([200, 403, 404, 413]);
 export const isVendorWebhook = (path: string): boolean => path.startsWith(`${VENDOR_WEBHOOKS}/`);
 
 /** Returns a handler that forwards a webhook of a vendor and resolves to the HTTP status to send. */
-export function openVendorWebhooks(originOf: ServiceOrigin): (request: IncomingMessage) => Promise<number> {
+export function openVendorWebhooks(originsOf: ServiceOrigins): (request: IncomingMessage) => Promise<number> {
   let onWay = 0;
   const bodies = openBodies();
   return async (request) => {
     const { url: path = '', method, headers } = request;
-    const origin = readVendorWebhookPath(path) === undefined ? undefined : originOf();
-    if (origin === undefined || method !== 'POST') return 404;
+    const origins = readVendorWebhookPath(path) === undefined ? [] : originsOf();
+    if (origins.length === 0 || method !== 'POST') return 404;
     const body = await bodies.read(request);
     if (typeof body === 'number') return body;
     // A sender that does not end its message takes no place.
     if (onWay >= MAX_ON_WAY) return 503;
     onWay += 1;
     try {
-      return await handed(`${origin}${path}`, headers, body);
+      const urls = origins.map((origin) => `${origin}${path}`);
+      return await handed(urls, headers, body);
     } finally {
       onWay -= 1;
     }
@@ -66,7 +67,26 @@ function openBodies() {
   };
 }
 
-async function handed(url: string, headers: IncomingMessage['headers'], body: string): Promise<number> {
+/** Returns the status of the service that knows the address, else 503 if one of them gave no answer. */
+async function handed(
+  urls: readonly string[],
+  headers: IncomingMessage['headers'],
+  body: string,
+): Promise<number> {
+  const statuses: number[] = [];
+  for (const url of urls) {
+    // A service that stopped for good leaves its address behind.
+    const status = await answered(url, headers, body).catch((error: unknown) => {
+      if (urls.length === 1) throw error;
+      return 503;
+    });
+    if (status !== 404 && status !== 503) return status;
+    statuses.push(status);
+  }
+  return Math.max(...statuses);
+}
+
+async function answered(url: string, headers: IncomingMessage['headers'], body: string): Promise<number> {
   const signature = Object.entries(headers).filter(([name]) => name.startsWith('x-fal-webhook-'));
   const answer = await fetchOutside(url, {
     method: 'POST',

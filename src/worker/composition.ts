@@ -40,7 +40,7 @@ import {
 } from '../temporal/search-attributes.ts';
 import { errorMessage } from '../errors/error.ts';
 import { definedOnly } from '../options/defined-only.ts';
-import { canReachReceiver, localService } from '../service-client/local-address.ts';
+import { canReachReceiver, originsHere } from '../service-client/local-address.ts';
 import { openReceiver, type ReceiverDeps } from '../webhook/receiver.ts';
 import { OwnRuns } from '../webhook/own-runs.ts';
 import { ReportedRuns } from '../webhook/reported-runs.ts';
@@ -243,10 +243,7 @@ function receiverDeps(
   return {
     secret: webhookSecret(config),
     onlyHere: config.webhook.listen === undefined && config.webhook.url === undefined,
-    serviceOrigin: () => {
-      const base = localService(config.home)?.base;
-      return base === undefined ? undefined : new URL(base).origin;
-    },
+    serviceOrigins: () => originsHere(config),
     getRun: async (batch, runId) => {
       const read = completions.expect(batch);
       try {

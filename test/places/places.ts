@@ -1,7 +1,7 @@
 // The places that run rows through one service, each with a count of what it has executed: hosted models in front of their stand-ins,
 // a Cog container, and programs of this machine.
 
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { VENDOR_FACTS, type ModelHost } from '../../src/options/server-kind.ts';
 import { encodePng } from '../../src/run-service/executors/rehearsal/pictures/pictures.ts';
 import type { Stage } from '../stage/stage.ts';
@@ -24,6 +24,8 @@ export type Place = {
   /** How many of them have not ended. */
   open(): number;
   setDuration(ms: number): void;
+  /** Whether runs that begin from now on are kept from ending. */
+  hold(isHeld: boolean): void;
   failNext(times: number): void;
   close(): void;
 };
@@ -46,6 +48,7 @@ const host = (name: ModelHost, open: () => Promise<VendorStandIn>) => async (sta
     executed: () => standIn.executions().map(({ input }) => String(input['prompt'])),
     open: () => standIn.executions().filter((run) => !isEnded(run)).length,
     setDuration: (ms: number) => standIn.setDuration(ms),
+    hold: (isHeld: boolean) => standIn.hold(isHeld),
     failNext: (times: number) => standIn.failNext(times, 'CUDA out of memory'),
     close: () => standIn.close(),
   };
@@ -53,15 +56,17 @@ const host = (name: ModelHost, open: () => Promise<VendorStandIn>) => async (sta
 
 const schemaIn = (stage: Stage): string => stage.write('inputs.json', JSON.stringify(INPUT_SCHEMA));
 
-/** Draws one run; `log` counts, and `orders` has the duration and the number of runs that fail. */
+/** Draws one run; `log` counts, and `orders` has the duration, the number of runs that fail, and whether runs are held. */
 const DRAW = `
 import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 const at = import.meta.dirname;
+const read = () => JSON.parse(readFileSync(at + '/orders.json', 'utf8'));
 async function draw({ prompt }, folder) {
-  const orders = JSON.parse(readFileSync(at + '/orders.json', 'utf8'));
-  writeFileSync(at + '/orders.json', JSON.stringify({ ...orders, fails: Math.max(0, orders.fails - 1) }));
+  const orders = read();
+  if (orders.fails > 0) writeFileSync(at + '/orders.json', JSON.stringify({ ...orders, fails: orders.fails - 1 }));
   appendFileSync(at + '/log', 'begin ' + prompt + '\\n');
+  if (orders.held) while (read().held) await wait(20);
   await wait(orders.ms);
   appendFileSync(at + '/log', 'end ' + prompt + '\\n');
   if (orders.fails > 0) throw new Error('CUDA out of memory');
@@ -84,18 +89,22 @@ for await (const line of createInterface({ input: process.stdin })) {
 const program =
   (stays: boolean) =>
   async (stage: Stage): Promise<Place> => {
-    const orders = stage.write('orders.json', '{"ms":20,"fails":0}');
-    const log = stage.path('log');
-    type Orders = { readonly ms: number; readonly fails: number };
+    // The two forms may be in one folder.
+    const form = stays ? 'stays' : 'once';
+    const orders = stage.write(`${form}/orders.json`, '{"ms":20,"fails":0,"held":false}');
+    const log = stage.path(form, 'log');
+    type Orders = { readonly ms: number; readonly fails: number; readonly held: boolean };
     const order = (more: Partial<Orders>): void => {
       const before = JSON.parse(readFileSync(orders, 'utf8')) as Orders;
-      writeFileSync(orders, JSON.stringify({ ...before, ...more }));
+      // Programs read it at any moment.
+      writeFileSync(`${orders}.part`, JSON.stringify({ ...before, ...more }));
+      renameSync(`${orders}.part`, orders);
     };
     stage.write(
-      'picture.png',
+      `${form}/picture.png`,
       encodePng({ width: 8, height: 8, pixels: new Uint8Array(64) }, Uint8Array.of(1, 2, 3), 'x'),
     );
-    stage.write('draw.mjs', stays ? STAYS : ONCE);
+    stage.write(`${form}/draw.mjs`, stays ? STAYS : ONCE);
     const lines = (verb: string): readonly string[] =>
       existsSync(log)
         ? [...readFileSync(log, 'utf8').matchAll(new RegExp(`^${verb} (.*)$`, 'gm'))].map(
@@ -105,7 +114,7 @@ const program =
     appendFileSync(log, '');
     return {
       entry: {
-        program: `'${process.execPath}' draw.mjs`,
+        program: `'${process.execPath}' ${form}/draw.mjs`,
         inputs: schemaIn(stage),
         gpus: [0, 1],
         ...(stays && { stays }),
@@ -114,6 +123,7 @@ const program =
       executed: () => lines('begin'),
       open: () => lines('begin').length - lines('end').length,
       setDuration: (ms) => order({ ms }),
+      hold: (held) => order({ held }),
       failNext: (times) => order({ fails: times }),
       close: () => undefined,
     };

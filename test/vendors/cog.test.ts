@@ -1,7 +1,7 @@
 // The run service in front of stand-ins for Cog containers: breaks of the connection, containers that start, fail or are busy, and
 // several of them.
 
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { COG } from '../../src/run-service/executors/vendors/cog.ts';
 import { OwnService } from '../comfy/own-service.ts';
 import { until } from '../stage/stage.ts';
@@ -117,6 +117,27 @@ it.each([
     return status === 403 && JSON.stringify(json).includes(reason);
   }, 'the next one is refused');
   expect(cog.posts()).toBe(0);
+});
+
+it.each([
+  { earlyMs: 100, what: 'before it saw the run execute' },
+  { earlyMs: 60_000, what: 'before the request counted as accepted' },
+])('an execution in vain is said if the service stopped $what', async ({ earlyMs }) => {
+  const before = { ...COG };
+  onTestFinished(() => void Object.assign(COG, before));
+  Object.assign(COG, { earlyMs });
+  const cog = await openCog();
+  const own = await OwnService.of([], undefined, { ...TIMING, pollOnlyMs: 60_000, closeMs: 10 });
+  await own.addAny(placed(cog));
+  cog.setDuration(60_000);
+  const id = await own.queue({ prompt: 'fox', seed: 7 });
+  await until(() => cog.executions().length === 1, 'it executes there');
+  await own.close();
+  cog.setDuration(20);
+  Object.assign(COG, before);
+  await own.open();
+  expect(await own.until(id)).toMatchObject({ status: 'success', lost_executions: 1 });
+  expect(statesOf(cog)).toEqual(['cancelled', 'succeeded']);
 });
 
 it('a run waits while somebody else uses the container, and begins once it is free', async () => {

@@ -10,9 +10,11 @@
 //   key            the API key that it accepts, in the vendor's own header
 //   model          the model, endpoint or application that it runs; its inputs are a prompt and a seed
 //   posts()        POSTs for a run whose body has arrived, answered or not, refused ones too
+//   polls()        questions about runs and the vendor: GETs of anything but files
 //   executions()   runs that began to execute, in their order: the money
 //   lose(how, n)   the next n POSTs are taken, and their answers lost; with 'before', the runs are never made either
 //   setDuration    how long a run executes from now on
+//   hold(isHeld)   runs that begin from now on do not end; once this is over, they execute as long as the others
 //   setParallel    how many execute at the same time; others wait
 //   failNext       the next n runs that begin fail for this reason
 //   refuseNext     the next n requests for a run are refused for their input
@@ -58,9 +60,11 @@ export type VendorStandIn = {
   readonly key: string;
   readonly model: string;
   posts(): number;
+  polls(): number;
   executions(): readonly VendorRun[];
   lose(how: LostAnswer, times: number, when?: 'before' | 'after'): void;
   setDuration(ms: number): void;
+  hold(isHeld: boolean): void;
   setParallel(most: number): void;
   failNext(times: number, reason: string): void;
   refuseNext(times: number): void;
@@ -105,9 +109,12 @@ export abstract class Vendor implements VendorStandIn {
   readonly #model: string;
   readonly runs: VendorRun[] = [];
   readonly #began: VendorRun[] = [];
-  readonly #timers = new Map<VendorRun, NodeJS.Timeout>();
+  /** The runs that execute; those that are held have no timer. */
+  readonly #timers = new Map<VendorRun, NodeJS.Timeout | undefined>();
+  #isHeld = false;
   #served: Served | undefined;
   #posts = 0;
+  #polls = 0;
   #losses: { readonly how: LostAnswer; readonly when: 'before' | 'after' }[] = [];
   #failures: string[] = [];
   #refusals = 0;
@@ -148,6 +155,10 @@ export abstract class Vendor implements VendorStandIn {
     return this.#posts;
   }
 
+  polls(): number {
+    return this.#polls;
+  }
+
   executions(): readonly VendorRun[] {
     return this.#began;
   }
@@ -158,6 +169,12 @@ export abstract class Vendor implements VendorStandIn {
 
   setDuration(ms: number): void {
     this.#durationMs = ms;
+  }
+
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    if (isHeld) return;
+    for (const [run, timer] of this.#timers) if (timer === undefined) this.#endLater(run);
   }
 
   setParallel(most: number): void {
@@ -299,10 +316,15 @@ export abstract class Vendor implements VendorStandIn {
       // A reason that is there already lets the run fail in any case.
       const reason = run.reason ?? this.#failures.shift();
       if (reason !== undefined) run.reason = reason;
-      const end = (): void => this.end(run, reason === undefined ? 'succeeded' : 'failed');
-      this.#timers.set(run, setTimeout(end, this.#durationMs));
+      if (this.#isHeld) this.#timers.set(run, undefined);
+      else this.#endLater(run);
       this.onChange(run);
     }
+  }
+
+  #endLater(run: VendorRun): void {
+    const end = (): void => this.end(run, run.reason === undefined ? 'succeeded' : 'failed');
+    this.#timers.set(run, setTimeout(end, this.#durationMs));
   }
 
   /** Ends a run, as its timer does. */
@@ -332,6 +354,7 @@ export abstract class Vendor implements VendorStandIn {
     };
     const isCreate = this.isCreate(request);
     if (isCreate) this.#posts += 1;
+    if (incoming.method === 'GET' && !pathname.startsWith('/files/')) this.#polls += 1;
     const loss = isCreate ? this.#losses.shift() : undefined;
     const isRefused = isCreate && this.#refusals > 0;
     if (isRefused) this.#refusals -= 1;

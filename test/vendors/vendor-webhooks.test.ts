@@ -13,6 +13,7 @@ import { openFal } from './fal.ts';
 import { openRunpod } from './runpod.ts';
 import type { LostAnswer } from './vendor-stand-in.ts';
 
+const DOUBT = /has not said yet whether it has this run; known by \S+Z at the latest$/;
 const LOSSES: readonly LostAnswer[] = ['closed', '502', 'timeout'];
 const TIMING = { pollOnlyMs: 20, lateMs: 60, settledMs: 60, moveAfterMs: 400, blockedMs: 50 };
 const OPEN = { runpod: openRunpod, fal: openFal };
@@ -34,7 +35,7 @@ async function driven(vendor: Telling) {
       reported: new ReportedRuns(),
       ownRuns: new OwnRuns(() => 0),
       log: pino({ level: 'silent' }),
-      serviceOrigin: () => own?.service.url,
+      serviceOrigins: () => (own === undefined ? [] : [own.service.url]),
     },
     { host: '127.0.0.1', port: 0 },
   );
@@ -86,6 +87,7 @@ describe.each(['runpod', 'fal'] as const)('%s', (vendor) => {
     standIn.setDuration(4_000);
     standIn.lose('closed', 1);
     const id = await queue();
+    await own.until(id, ({ live_status: text }) => DOUBT.test(text ?? ''));
     await own.until(id, isDoubtful);
     await restart();
     expect(isDoubtful(await own.run(id))).toBe(true);
@@ -135,6 +137,23 @@ it('a message of fal counts with its signature only, and may come twice', async 
     200, 200,
   ]);
   expect([(await own.run(id)).status, fal.posts()]).toEqual(['success', 1]);
+});
+
+it('genuine messages of fal that arrive at once are taken, and none is refused while the keys cannot be read', async () => {
+  const { standIn, own, queue } = await driven('fal');
+  const fal = standIn as Awaited<ReturnType<typeof openFal>>;
+  fal.setDuration(60_000);
+  await queue();
+  await until(() => fal.runs.length === 1, 'it is sent');
+  const [run] = fal.runs;
+  const { body, headers } = fal.signed(run?.id ?? '', JSON.stringify({ request_id: run?.id, status: 'OK' }));
+  const told = (): Promise<number> => post(run?.webhook ?? '', body, headers);
+  expect(await Promise.all([told(), told(), told()])).toEqual([200, 200, 200]);
+  // The next service has read no keys yet.
+  await own.close();
+  await own.open();
+  fal.readNext(/jwks/, [{ status: 502 }]);
+  expect([await told(), await told()]).toEqual([503, 503]);
 });
 
 it('a run that was cancelled before its id was known is cancelled at the vendor once it is told', async () => {

@@ -3,6 +3,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { freeAddress } from '../stage/free-port.ts';
 import { serve } from '../stage/serve.ts';
 import { until } from '../stage/stage.ts';
 import { opened } from './opened.ts';
@@ -14,7 +15,7 @@ it('strangers that never end their messages keep nobody out', async () => {
     request.resume();
     response.writeHead(200).end();
   });
-  const receiver = await opened({ serviceOrigin: () => service.url });
+  const receiver = await opened({ serviceOrigins: () => [service.url] });
   onTestFinished(() => receiver.close());
   const strangers = Array.from({ length: 40 }, (): Socket => {
     const socket = connect(receiver.port, '127.0.0.1').on('error', () => undefined);
@@ -32,7 +33,7 @@ it('messages that are too many for the memory are cut off, and later ones are ta
     request.resume();
     response.writeHead(200).end();
   });
-  const receiver = await opened({ serviceOrigin: () => service.url });
+  const receiver = await opened({ serviceOrigins: () => [service.url] });
   onTestFinished(() => receiver.close());
   let closed = 0;
   const part = Buffer.alloc((1 << 20) - 10, 120);
@@ -48,4 +49,22 @@ it('messages that are too many for the memory are cut off, and later ones are ta
   const answers = async () =>
     fetch(receiver.url + PATH, { method: 'POST', body: 'x'.repeat(1 << 19) }).then(({ status }) => status);
   for (let times = 0; times < 80; times += 1) expect(await answers()).toBe(200);
+});
+
+it('a message is for the service that knows its address, also beside services that do not answer', async () => {
+  const statusOf = async (statuses: readonly number[], gone: readonly string[] = []): Promise<number> => {
+    const services = await Promise.all(
+      statuses.map((status) => serve((_, response) => response.writeHead(status).end())),
+    );
+    const receiver = await opened({ serviceOrigins: () => [...gone, ...services.map(({ url }) => url)] });
+    onTestFinished(() => receiver.close());
+    return (await fetch(receiver.url + PATH, { method: 'POST', body: '{}' })).status;
+  };
+  const gone = `http://${await freeAddress()}`;
+  expect([await statusOf([404, 200]), await statusOf([403, 200]), await statusOf([404, 404])]).toEqual([
+    200, 403, 404,
+  ]);
+  expect([await statusOf([200], [gone]), await statusOf([404], [gone]), await statusOf([])]).toEqual([
+    200, 503, 404,
+  ]);
 });

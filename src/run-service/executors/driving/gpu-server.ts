@@ -23,7 +23,7 @@ import {
 import { Blocked, Unreachable, type Backend, type RunEnd, type Seen, type SentTask } from '../backend.ts';
 import type { InstalledNodes } from '../workflow/filled-workflow.ts';
 import { withWholeNumbers } from '../numbers.ts';
-import { afterAbsence, afterLoss, guaranteeFor, type LossCounts } from './resend-policy.ts';
+import { afterAbsence, afterLoss, guaranteeFor, isNotedFirst, type LossCounts } from './resend-policy.ts';
 import { SeatCount } from '../queueing/seats.ts';
 import { ServerSocket, type Reported } from '../comfyui/server-socket.ts';
 import type { ServerDeps, InspectedServer, Timing } from './server-deps.ts';
@@ -140,8 +140,7 @@ export class GpuServer implements InspectedServer {
     const { run, state } = assigned;
     this.runs.set(run.id, assigned);
     // The request is noted before it is sent, so a missing note proves that nothing was sent.
-    if (this.backend.guarantee.lost === 'told-or-unknown' && state.askedMs === undefined)
-      assigned.mustLook = false;
+    if (isNotedFirst(this.backend.guarantee) && state.askedMs === undefined) assigned.mustLook = false;
     if (this.serves?.deploymentId !== run.deploymentId)
       this.serves = { deploymentId: run.deploymentId, sinceMs: this.#deps.now() };
     if (assigned.phase === 'storing') this.ends.store(assigned);
@@ -374,6 +373,8 @@ export class GpuServer implements InspectedServer {
     const [wasExecuted, ranMs] = [isBegun || hasBegun(assigned), ranMsOf(assigned)];
     assigned.begin();
     const state = { ...anotherTry(assigned.state), ...counts };
+    // The next request has no note yet.
+    if (isNotedFirst(this.backend.guarantee)) assigned.mustLook = false;
     assigned.state = withLine(state, 'info', `${this.name} ${reason}`, this.#deps.now());
     this.#deps.commit(() => (wasExecuted ? this.#deps.lost(assigned, ranMs) : this.#deps.keep(assigned)));
     this.wake();

@@ -15,7 +15,7 @@ import {
 } from '../backend.ts';
 import type { ServerDeps, Timing } from './server-deps.ts';
 import { NO_FILES } from '../workflow/filled-workflow.ts';
-import { afterLostAnswer, afterSpent, guaranteeFor } from './resend-policy.ts';
+import { afterLostAnswer, afterSpent, guaranteeFor, isNotedFirst } from './resend-policy.ts';
 import type { RunEnds } from './run-ends.ts';
 import type { SeatCount } from '../queueing/seats.ts';
 import { MAX_ATTEMPTS, waitMsAfter } from './kept-files.ts';
@@ -296,7 +296,7 @@ export class Outbox {
       ...(price && { price }),
     };
     assigned.state = { ...state, ...request };
-    if (backend.guarantee.lost === 'told-or-unknown' || account !== undefined)
+    if (isNotedFirst(backend.guarantee) || account !== undefined)
       this.#deps.commit(() => this.#deps.keep(assigned));
   }
 }

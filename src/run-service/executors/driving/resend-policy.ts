@@ -31,6 +31,9 @@ export function guaranteeFor(
   return assigned.task.isPaid ? { ...bounded, gone: 'unknown' } : bounded;
 }
 
+/** Whether each request is stored before it is made: nothing else tells a restarted service that it was made. */
+export const isNotedFirst = ({ lost }: Guarantee): boolean => lost === 'told-or-unknown' || lost === 'again';
+
 /** Runs whose answers were lost, and by when each of them has an end, in milliseconds since 1970. */
 export type Unanswered = { readonly runs: number; readonly untilMs: number };
 

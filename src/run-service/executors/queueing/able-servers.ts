@@ -9,6 +9,7 @@ import type { Backend, Graph, NodeClass } from '../backend.ts';
 import type { InspectedServer } from '../driving/server-deps.ts';
 import { NO_CHOICES, type Choices } from '../workflow/filled-workflow.ts';
 import type { GpuServer } from '../driving/gpu-server.ts';
+import { unansweredAt } from '../driving/resend-policy.ts';
 import { choicesIn, inputsOffered, isGraph, misfitIn, refusalsIn, runsAt, type Task } from '../task.ts';
 import { classesOf, type InputType } from '../workflow/workflow.ts';
 
@@ -62,8 +63,13 @@ const absenceOf = ({ name, away }: GpuServer): string | undefined =>
 
 const faultOf = ({ name, fault }: GpuServer): string | undefined => fault && `${name}: ${fault}`;
 
-function waitOf({ phase, mustLook, ahead }: AssignedRun, { name }: GpuServer): string | null {
-  if (phase === 'placed' && mustLook) return `${name} has not said yet whether it has this run`;
+function waitOf(assigned: AssignedRun, { name, backend }: GpuServer): string | null {
+  const { phase, mustLook, ahead } = assigned;
+  if (phase === 'placed' && mustLook) {
+    const untilMs = unansweredAt(backend, [assigned])?.untilMs;
+    const bound = untilMs === undefined ? '' : `; known by ${new Date(untilMs).toISOString()} at the latest`;
+    return `${name} has not said yet whether it has this run${bound}`;
+  }
   if (ahead === undefined) return null;
   return ahead === 0 ? `it is the next one at ${name}` : `it waits at ${name} behind ${plural(ahead, 'run')}`;
 }

@@ -3,6 +3,7 @@
 //
 //      health-check READY ──PUT──▶ held ──its answer──▶ ended
 //                                    └──the connection breaks──▶ absent: Cog cancels it, and it is executed again
+//      asked by an earlier process of the service ──▶ absent, and it had begun
 //
 // A PUT with the id of a prediction that still executes starts no other one.
 
@@ -21,6 +22,8 @@ import { dataUri, inputSchemaIn } from './vendor-answers.ts';
  */
 export const COG = { earlyMs: 100, idleMs: 60_000, askMs: 5_000 };
 
+/** A container has no queue, so a run that it took had begun. */
+const LOST: Seen = { at: 'absent', hasBegun: true };
 const MAX_SEATS = 256;
 
 export const openCog = (
@@ -68,6 +71,8 @@ class Cog implements Backend {
   readonly address: string;
   readonly #http: Http;
   readonly #held = new Map<string, HeldRequest>();
+  /** Runs that this process has asked for. */
+  readonly #asked = new Set<string>();
   #tell: (event: SocketEvent) => void = () => undefined;
 
   constructor(address: string, http: Http) {
@@ -95,6 +100,7 @@ class Cog implements Backend {
     const busy = busyBy(await this.#health());
     if (busy !== undefined) return busy;
     const body = exactText({ input: inputsIn(work).inputs });
+    this.#asked.add(id);
     const held = new HeldRequest(id, (heldBy) => this.#http.ask(pathOf(id), body, { method: 'PUT', heldBy }));
     this.#hold(id, held);
     await Promise.race([held.answered, after(COG.earlyMs)]);
@@ -119,14 +125,15 @@ class Cog implements Backend {
   };
 
   #stateOf(id: string, held: HeldRequest | undefined): Seen {
-    if (held === undefined) return { at: 'absent' };
+    // A request is noted before it is made, so a run that this process never asked for was asked for earlier.
+    if (held === undefined) return this.#asked.has(id) ? { at: 'absent' } : LOST;
     const { outcome, isReplacement } = held;
     held.isReplacement = false;
-    if (isReplacement) return { at: 'absent' };
+    if (isReplacement) return LOST;
     if (outcome === undefined) return { at: 'running' };
     if (outcome.kind !== 'ended') this.#held.delete(id);
     const end = endBy(outcome);
-    return end === undefined ? { at: 'absent' } : { at: 'ended', end };
+    return end === undefined ? LOST : { at: 'ended', end };
   }
 
   /** An answer is lost without a sign when a machine between vanishes. */
@@ -155,7 +162,10 @@ class Cog implements Backend {
     held.drop();
   };
 
-  forget = (id: string): void => void this.#held.delete(id);
+  forget = (id: string): void => {
+    this.#held.delete(id);
+    this.#asked.delete(id);
+  };
 
   listen = (on: (event: SocketEvent) => void) => {
     this.#tell = on;

@@ -21,6 +21,8 @@ export class FalSignatures {
   readonly #http: Http;
   #keys: readonly KeyObject[] = [];
   #readAt = Number.NEGATIVE_INFINITY;
+  /** The last reading of the keys. */
+  #reading: Promise<void> | undefined;
 
   constructor(http: Http) {
     this.#http = http;
@@ -37,8 +39,9 @@ export class FalSignatures {
     const fits = (key: KeyObject): boolean => verify(null, text, key, Buffer.from(signature ?? '', 'hex'));
     const age = performance.now() - this.#readAt;
     if (age < KEYS_MS && this.#keys.some(fits)) return true;
-    if (age < AGAIN_MS) return false;
-    await this.#read();
+    if (age >= AGAIN_MS) this.#reading = this.#read();
+    // Nothing is refused before the keys are known: a failed reading fails the messages of the next minute, too.
+    await this.#reading;
     return this.#keys.some(fits);
   }
 
