@@ -124,9 +124,16 @@ function flagForm(
   letter?: string,
 ): string {
   const name = kind === 'boolean' && usual === true ? flagOf(flag).replace('--', '--no-') : flagOf(flag);
-  const value = kind === 'boolean' ? '' : ` <${placeholder ?? values?.join('|') ?? 'value'}>`;
+  const value = kind === 'boolean' ? '' : ` <${placeholder ?? (values && choiceForm(values)) ?? 'value'}>`;
   return `${letter === undefined ? '    ' : `-${letter}, `}${name}${value}${variadic === true ? ' …' : ''}`;
 }
+
+/** The choices, or the first ones of many, which the help text then names. */
+const choiceForm = (values: readonly string[]): string =>
+  values.length <= MAX_CHOICES ? values.join('|') : [...values.slice(0, MAX_NAMED), '…'].join('|');
+
+const MAX_CHOICES = 9;
+const MAX_NAMED = 5;
 
 const positionalForm = ({ placeholder = 'word', optional = false }: Positional): string =>
   optional ? `[<${placeholder}>]` : `<${placeholder}>`;

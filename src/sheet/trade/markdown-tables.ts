@@ -8,7 +8,7 @@ const RULE = /^\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?$/;
 const BAR = /(?<!\\)\|/;
 const LINE_BREAK = /\s*<br\s*\/?>\s*/gi;
 
-export const isTableRule = (line: string): boolean => RULE.test(line.trim());
+const isTableRule = (line: string): boolean => RULE.test(line.trim());
 
 /** Whether a header stands above a line of dashes with as many cells. */
 export const hasTable = (lines: readonly string[]): boolean =>
