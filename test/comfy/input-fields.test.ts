@@ -34,7 +34,7 @@ async function openPlace() {
   };
 }
 
-const FOXES = 'words,look\na fox,plain\nan owl,bold\n';
+const FOXES = 'words,look\na fox,calm\nan owl,loud\n';
 const BY_COLUMN = [{ input: 'prompt', type: 'string', column: 'words', value: null }];
 
 describe('an input whose node has a title', () => {

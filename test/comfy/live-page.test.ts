@@ -55,7 +55,7 @@ describe('the live page', () => {
     });
     const page = await openPage(own.service);
     const text = () => page.document.querySelector('#servers')?.textContent ?? '';
-    expect(text()).toMatch(/RTX 4090 · ComfyUI \d.*busy for .* s#1 portrait: Executing Sleep/);
+    expect(text()).toMatch(/RTX 4090 · ComfyUI \d.*busy for .* m?s#1 portrait: Executing Sleep/);
     expect(page.document.querySelectorAll('#servers progress')).toHaveLength(1);
     gpu.wake();
     await own.until(id);
@@ -67,6 +67,6 @@ describe('the live page', () => {
     await gpu.kill();
     await serverOf(own, ({ state }) => state === 'away');
     await page.next();
-    expect(text()).toMatch(/does not answer for .* s: \S/);
+    expect(text()).toMatch(/does not answer for .* m?s: \S/);
   });
 });
