@@ -8,7 +8,7 @@ import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetSource, type SheetOptions, isSkipped } from '../sheet-source.ts';
 import { isWithoutBullets } from '../text/plain-text.ts';
 import { spokenLine } from '../text/speakers.ts';
-import { completedRows, type CompletedRecord } from './broken-rows.ts';
+import { completedRows, type CompletedRecord } from './completed-rows.ts';
 import { withoutBullet } from './bullets.ts';
 import { joinedLine, ListTexts } from './list-texts.ts';
 import { CsvParser, QuoteError, type CsvRecord, type QuoteFault } from './csv-parser.ts';

@@ -100,8 +100,8 @@ export function shortGuess(
   }
   const text = `the last cells of ${rowsText(short)} are missing and taken for empty`;
   const without = short.count * 2 > rows ? [] : [alone];
-  const whole = broken === undefined ? [] : [or('to join their lines to whole rows', broken.settled)];
-  return { options: asEmpty, guesses: [toConfirm('rows', text, asEmpty, ...without, ...whole)] };
+  const rejoined = broken === undefined ? [] : [or('to join their lines to whole rows', broken.settled)];
+  return { options: asEmpty, guesses: [toConfirm('rows', text, asEmpty, ...without, ...rejoined)] };
 }
 
 /** Finds rows that continue the row above, or stand in its group: they would be sent without its title. */

@@ -55,8 +55,8 @@ describe('a chat', () => {
   });
 
   it('is sent with its notices, or line by line, by the printed answers', async () => {
-    const whole = await read('chat.txt', WHATSAPP, { columns: ['prompt'], totals: 'send' });
-    expect(whole.rows).toHaveLength(4);
+    const sent = await read('chat.txt', WHATSAPP, { columns: ['prompt'], totals: 'send' });
+    expect(sent.rows).toHaveLength(4);
     const lines = await read('chat.txt', WHATSAPP, {
       delimiter: 'none',
       columns: ['prompt'],

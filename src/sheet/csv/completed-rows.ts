@@ -43,22 +43,22 @@ export async function* completedRows(
       (isWithin || GOES_ON.test(fields[0] ?? ''))
     );
   };
-  const whole = (): readonly CompletedRecord[] => {
+  const completed = (): readonly CompletedRecord[] => {
     const joined = pieces.length > 1 && total === width ? [rowOf(pieces)] : pieces;
     pieces = [];
     return joined;
   };
   for await (const record of records) {
     const isFurther = pieces.length > 0 && isNext(record);
-    if (!isFurther) yield* whole();
+    if (!isFurther) yield* completed();
     if (!isFurther && !(width > 1 && record.fields.length === at + 1 && isLine(record))) yield record;
     else {
       pieces = [...pieces, record];
       total = (isFurther ? total - 1 : 0) + record.fields.length;
-      if (isFurther && total === width && at < width - 1) yield* whole();
+      if (isFurther && total === width && at < width - 1) yield* completed();
     }
   }
-  yield* whole();
+  yield* completed();
 }
 
 function rowOf(pieces: readonly CsvRecord[]): CompletedRecord {
