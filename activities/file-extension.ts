@@ -3,7 +3,7 @@
 // formats without a signature.
 
 import { fileTypeFromBuffer } from 'file-type';
-import { isText } from '../src/host/output-check.ts';
+import { isText, TEXT_FORMATS } from '../src/host/output-check.ts';
 import { isPassiveSvg } from './passive-svg.ts';
 
 const setOf = (extensions: string): ReadonlySet<string> => new Set(extensions.split(' '));
@@ -15,16 +15,14 @@ const BY_BYTES = setOf(
     'glb stl fbx 3mf drc pdf vtt zip gz tar tar.gz 7z xz zst parquet arrow',
 );
 
-const TEXTS = setOf('txt md log json jsonl csv tsv yaml yml srt vtt obj mtl gltf bvh');
-
 /** Text formats, and formats without a signature. */
-const BY_NAME = new Set([...TEXTS, ...setOf('ply stl exr hdr tga dds npy safetensors splat spz')]);
+const BY_NAME = new Set([...TEXT_FORMATS, ...setOf('ply stl exr hdr tga dds npy safetensors splat spz')]);
 
 /** `head` is the beginning of the file, or all of it. */
 export async function extensionOf(head: Uint8Array, isWhole: boolean, name: string): Promise<string> {
   const named = name.split('.').at(-1)?.toLowerCase() ?? '';
   // "BMW in the rain" begins like a bitmap.
-  if (TEXTS.has(named) && isText(head)) return named;
+  if (TEXT_FORMATS.has(named) && isText(head)) return named;
   const detected = await fileTypeFromBuffer(head);
   // An SVG has no signature but XML's, and a browser that opens it directly runs its scripts.
   if (named === 'svg' && (detected === undefined || detected.ext === 'xml'))

@@ -26,8 +26,8 @@ const PAGES = {
   },
 };
 const FOLDERS = Object.values(PAGES).map(({ entry }) => dirname(entry));
-/** The only module outside of these folders whose values a page may import. */
-const SHARED = ['src/options/number-text.ts'];
+/** The only modules outside of these folders whose values a page may import. */
+const SHARED = ['src/options/number-text.ts', 'src/host/media-types.ts'];
 /** Packages whose other versions may give other bytes. */
 const MADE_BY = ['rolldown', 'preact', 'uplot'];
 
@@ -51,7 +51,7 @@ export async function buildPages() {
   return Object.fromEntries(await Promise.all(pages));
 }
 
-/** The digest of a page covers only its folders, the shared module and packages. */
+/** The digest of a page covers only its folders, the shared modules and packages. */
 function refuseModulesOutside(modules) {
   const own = [
     ...FOLDERS.map((folder) => join(root, folder) + sep),

@@ -3,19 +3,16 @@
 // another format is still a picture, and a video still a video.
 
 import { fileTypeFromBuffer } from 'file-type';
+import { mayMove, mediaKindOf, type MediaKind } from './media-types.ts';
 
 export type Promised = { readonly name: string; readonly type?: string | null | undefined };
 
-type OutputKind =
-  | 'picture'
-  | 'video'
-  | 'audio'
-  | 'document'
-  | 'archive'
-  | 'model'
-  | 'text'
-  | 'binary'
-  | 'unnamed';
+type OutputKind = MediaKind | 'document' | 'archive' | 'model' | 'text' | 'binary' | 'unnamed';
+
+/** Formats whose files are text. */
+export const TEXT_FORMATS: ReadonlySet<string> = new Set(
+  'txt md log json jsonl csv tsv yaml yml srt vtt obj mtl gltf bvh'.split(' '),
+);
 
 const words = (text: string): readonly string[] => text.split(' ');
 const mapOf = <T>(entries: readonly (readonly [T, string])[]): ReadonlyMap<string, T> =>
@@ -25,15 +22,11 @@ const mapOf = <T>(entries: readonly (readonly [T, string])[]): ReadonlyMap<strin
     ),
   );
 
-/** The kind that an extension promises. Unlisted extensions promise nothing. */
+/** The kinds that other extensions promise. Unlisted ones promise nothing. */
 const PROMISED = mapOf<OutputKind>([
-  ['picture', 'png apng jpg jpeg jpe jfif gif webp avif heic heif jxl jp2 bmp tif tiff ico svg'],
-  ['video', 'mp4 m4v mov webm mkv avi mpg mpeg 3gp ogv wmv flv'],
-  ['audio', 'mp3 m4a aac wav flac ogg oga opus aif aiff'],
   ['document', 'pdf'],
   ['archive', 'zip 7z gz tgz tar xz zst'],
   ['model', 'glb'],
-  ['text', 'txt md log json jsonl csv tsv yaml yml srt vtt obj mtl gltf bvh'],
   // Formats without a signature that everyone knows, but none of them is text.
   ['binary', 'safetensors latent npy npz exr tga dds splat spz pt pth ckpt onnx gguf'],
   ['unnamed', 'bin dat'],
@@ -65,9 +58,6 @@ const FOUND = mapOf<readonly OutputKind[]>([
   [['model', 'archive'], '3mf'],
 ]);
 
-/** Pictures that move: some services send a video instead. */
-const MOVING: ReadonlySet<string> = new Set(words('gif webp apng avif'));
-
 /** Signatures of two bytes, with which a text in an old encoding may begin. */
 const WEAK: ReadonlySet<string> = new Set(words('bmp ico cur mp3 mp2 mp1 aac'));
 
@@ -76,7 +66,7 @@ type Promise_ = { readonly kind: OutputKind; readonly label: string; readonly ex
 
 function promiseOf({ name, type }: Promised): Promise_ | undefined {
   const extension = /\.([^./\\]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
-  const kind = PROMISED.get(extension);
+  const kind = mediaKindOf(name) ?? (TEXT_FORMATS.has(extension) ? 'text' : PROMISED.get(extension));
   if (kind !== undefined && kind !== 'unnamed') return { kind, label: extension.toUpperCase(), extension };
   const byType = kindOfType(type ?? '');
   if (byType !== undefined) return { kind: byType, label: String(type), extension: '' };
@@ -111,7 +101,7 @@ export async function kindFault(head: Uint8Array, promised: Promised): Promise<s
       ? undefined
       : `${detectedName} instead of ${wanted.label}`;
   if (wanted.kind === 'binary' || wanted.kind === 'unnamed' || kinds?.includes(wanted.kind)) return undefined;
-  if (MOVING.has(wanted.extension) && kinds?.includes('video')) return undefined;
+  if (mayMove(wanted.extension) && kinds?.includes('video')) return undefined;
   return `${detectedName} instead of ${wanted.label}`;
 }
 

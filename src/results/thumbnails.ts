@@ -11,7 +11,8 @@ const QUALITY = 75;
 /** Larger files are not decoded. */
 export const THUMBNAIL_BYTES = 64 * 1024 * 1024;
 
-const IS_PICTURE = /\.(?:png|jpe?g|webp|gif|avif|tiff?)$/;
+/** The pictures that the decoder reads. */
+const IS_PICTURE = /\.(?:a?png|jpe?g|webp|gif|avif|tiff?)$/;
 
 export const isPicture = (path: string): boolean => IS_PICTURE.test(path);
 

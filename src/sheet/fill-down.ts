@@ -5,6 +5,7 @@ import { isDitto } from './ditto.ts';
 import { isTotal } from './total-text.ts';
 import { GroupedCells } from './guesses/grouped-cells.ts';
 import { problem } from '../errors/error.ts';
+import { MEDIA_EXTENSIONS } from '../host/media-types.ts';
 import { isWebAddress } from '../host/web-address.ts';
 import { fingerprint, KeyTable } from './row-keys.ts';
 import { cellText, type SheetRecord } from './sheet-record.ts';
@@ -66,7 +67,7 @@ const MERGED = 2;
 /** `isNamed`: by the name of its column, as in the exports of shops, which list further pictures of a product below each other. */
 export type RowGroups = { readonly column: number; readonly isNamed: boolean };
 
-const FILE = /\.(?:png|jpe?g|webp|gif|avif|tiff?|mp4|mov|webm)$/i;
+const FILE = new RegExp(`\\.(?:${MEDIA_EXTENSIONS})$`, 'i');
 
 const isFile = (text: string): boolean => isWebAddress(text) || FILE.test(text);
 

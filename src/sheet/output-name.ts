@@ -3,6 +3,7 @@
 
 import { nearest, problem, type SheetPlace, type RunsheetError } from '../errors/error.ts';
 import { fileName, hashedName } from '../errors/outside-text.ts';
+import { MEDIA_EXTENSIONS } from '../host/media-types.ts';
 import { fingerprint, KeyTable } from './row-keys.ts';
 import type { SheetOptions } from './sheet-source.ts';
 
@@ -40,7 +41,7 @@ function readTemplate(text: string, columns: readonly string[]): NameTemplate {
   return parts;
 }
 
-const EXTENSION = /\.(?:png|jpe?g|webp|gif|avif|tiff?|mp4|webm|mov|glb|wav|mp3|json|txt)$/i;
+const EXTENSION = new RegExp(`\\.(?:${MEDIA_EXTENSIONS}|glb|json|txt)$`, 'i');
 
 function literal(template: string, text: string): string {
   const [wrong] = /[{}/\\]/.exec(text) ?? [];

@@ -4,6 +4,7 @@
 import { basename } from 'node:path';
 import { problem, errorMessage } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
+import { MEDIA_EXTENSIONS } from '../../host/media-types.ts';
 import { readPlainFile } from '../../host/plain-file.ts';
 import { isMedia, MEDIA_ENDS, textsInMedia } from '../../host/texts-in-media.ts';
 import type { GivenGpus } from '../../library/own-gpus.ts';
@@ -12,7 +13,7 @@ type GivenWorkflow = GivenGpus['workflows'][number];
 type WorkflowText = Pick<GivenWorkflow, 'text' | 'at' | 'file'>;
 
 const WORKFLOW_BYTES = 32 * 1024 * 1024;
-const ENDINGS = /([_-]api)?\.(?:json|png|webp|mp4|mov|webm|flac|mp3|opus|svg)$/i;
+const ENDINGS = new RegExp(`([_-]api)?\\.(?:json|${MEDIA_EXTENSIONS})$`, 'i');
 
 /** Parses `portrait=portrait_api.json` or a path alone; `#$.workflows[1]` after it picks one of several graphs. */
 export function workflowIn(option: string): GivenWorkflow {

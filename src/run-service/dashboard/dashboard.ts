@@ -2,6 +2,7 @@
 // and recently ended runs.
 
 import { parseExactly } from '../../host/exact-json.ts';
+import { shownKindOf } from '../../host/media-types.ts';
 import type { RunRow } from '../database.ts';
 import { promptOf } from '../executors/rehearsal/pictures/pictures.ts';
 import type { Service } from '../service.ts';
@@ -101,11 +102,12 @@ function textOf(inputs: string): string {
 
 function pictureOf({ executorOf }: Service, row: RunRow): string {
   const outputs = row.status === 'success' ? executorOf(row.deploymentId).outputs(row) : [];
-  const first = outputs
-    .flatMap(({ files }) => files)
-    .find(({ filename }) => /\.(?:png|jpe?g|webp|gif|avif)$/i.test(filename));
+  const first = outputs.flatMap(({ files }) => files).find(({ filename }) => isShownPicture(filename));
   return first === undefined ? '' : `/live/runs/${row.id}/${encodeURIComponent(first.filename)}`;
 }
+
+/** SVG is sent without its type, because it is markup. */
+const isShownPicture = (name: string): boolean => shownKindOf(name) === 'picture' && !/\.svg$/i.test(name);
 
 const ELSEWHERE =
   'This page shows the runs of all owners, so it is available only on this machine: the service must listen on a loopback address, and the request must use one.\n';

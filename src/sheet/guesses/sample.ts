@@ -1,5 +1,6 @@
 // Samples the first rows of a sheet for guesses that compare names with cells.
 
+import { MEDIA_EXTENSIONS, mayMove, mediaKindOf, type MediaKind } from '../../host/media-types.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { plainNumber } from '../number-signs.ts';
 import { isNumeric, kindOf, NOTHING_WORDS } from '../parse-cell.ts';
@@ -29,8 +30,8 @@ export const valuesAt = (sample: SampledRows, at: number): readonly string[] =>
     .filter((text) => text !== '' && !NOTHING_WORDS.has(text.toLowerCase()));
 
 const NUMBER = /^[-+]?(?:\d[\d.,]*|[.,]\d+)\s*%?$/;
-const FILE =
-  /^(?:[a-z]+:\/\/|=image\()|\.(?:png|jpe?g|webp|gif|avif|tiff?|bmp|heic|mp4|m4v|webm|mov|mkv|wav|mp3|flac|ogg|opus|m4a|aac)\b/i;
+const ENDING = new RegExp(`\\.(?:${MEDIA_EXTENSIONS})\\b`, 'i');
+const FILE = new RegExp(`^(?:[a-z]+://|=image\\()|${ENDING.source}`, 'i');
 /** Whether the text is a number or a file name, which no column is called. */
 export const isValue = (text: string): boolean => NUMBER.test(text) || FILE.test(text);
 
@@ -38,32 +39,25 @@ export const isValue = (text: string): boolean => NUMBER.test(text) || FILE.test
 export const isAddress = (text: string): boolean => FILE.test(text);
 
 /** Whether the text ends as the name of a file, also in an address. */
-export const isFile = (text: string): boolean => ENDINGS.some(([ending]) => ending.test(text));
+export const isFile = (text: string): boolean => ENDING.test(text);
 
 const MEDIA = /image|video|audio|mask|file/i;
 
 export const isMedia = ({ type }: Pick<InputType, 'type'>): boolean => MEDIA.test(type);
 
-type FileKind = 'image' | 'video' | 'audio';
-
-/** An animation may be stored as an image file. */
-const ENDINGS: readonly (readonly [RegExp, readonly FileKind[]])[] = [
-  [/\.(?:gif|webp)\b/i, ['image', 'video']],
-  [/\.(?:png|jpe?g|avif|tiff?|bmp|heic)\b/i, ['image']],
-  [/\.(?:mp4|m4v|webm|mov|mkv)\b/i, ['video']],
-  [/\.(?:wav|mp3|flac|ogg|opus|m4a|aac)\b/i, ['audio']],
-];
-const TAKES: readonly (readonly [RegExp, FileKind])[] = [
+const TAKES: readonly (readonly [RegExp, MediaKind])[] = [
   [/video/i, 'video'],
   [/audio/i, 'audio'],
-  [/image|mask/i, 'image'],
+  [/image|mask/i, 'picture'],
 ];
 
 /** Whether the file's extension fits the input; an unknown extension fits any. */
 export function isOfKind(text: string, { type }: Pick<InputType, 'type'>): boolean {
-  const kinds = ENDINGS.find(([ending]) => ending.test(text))?.[1];
+  const [ending] = ENDING.exec(text) ?? [];
   const taken = TAKES.find(([word]) => word.test(type))?.[1];
-  return kinds === undefined || taken === undefined || kinds.includes(taken);
+  if (ending === undefined || taken === undefined) return true;
+  // An animation may be stored as a picture.
+  return mediaKindOf(ending) === taken || (taken === 'video' && mayMove(ending));
 }
 
 /** Digits of a hash, a UUID or a date. */

@@ -2,13 +2,10 @@
 
 import type { ImgHTMLAttributes } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { mayMove, shownKindOf, type MediaKind } from '../../../host/media-types.ts';
 import { toneOf } from './parts.tsx';
 
-export function kindOf(path: string): 'picture' | 'video' | 'audio' | 'other' {
-  if (/\.(a?png|jpe?g|webp|gif|avif|svg|bmp|ico)$/.test(path)) return 'picture';
-  if (/\.(mp4|m4v|mov|webm|ogv)$/.test(path)) return 'video';
-  return /\.(mp3|m4a|aac|wav|flac|ogg|oga|opus)$/.test(path) ? 'audio' : 'other';
-}
+export const kindOf = (path: string): MediaKind | 'other' => shownKindOf(path) ?? 'other';
 
 const extensionOf = (path: string): string => path.split('.').at(-1) ?? '';
 
@@ -22,8 +19,7 @@ export const NoPicture = ({ outcome, text }: { outcome: string; text: string }) 
 
 /** With reduced motion, films play only when the user starts them, and pictures that move stay at their beginning. */
 const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-const isStill = (path: string): boolean =>
-  isCalm && /^(?!report\/small\/).*\.(gif|apng|webp|avif)$/.test(path);
+const isStill = (path: string): boolean => isCalm && !path.startsWith('report/small/') && mayMove(path);
 
 type PictureProps = Omit<ImgHTMLAttributes, 'src' | 'alt' | 'class' | 'onLoad' | 'onError'> & {
   src: string;

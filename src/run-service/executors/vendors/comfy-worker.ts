@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { Graph, PutFile } from '../backend.ts';
 import { filledGraph, type InputValues } from '../workflow/filled-workflow.ts';
 import type { Workflow } from '../workflow/workflow.ts';
+import { dataExtension } from './vendor-answers.ts';
 
 type WorkerInput = {
   readonly workflow: Graph;
@@ -33,9 +34,8 @@ export function workerInput(
 
 /** Equal for equal content, so that ComfyUI answers from its cache only for the same picture. */
 function nameOf(dataUri: string): string {
-  const [, subtype = 'png'] = /^data:[\w.+-]+\/(?:x-)?(\w+)/.exec(dataUri) ?? [];
   const hash = createHash('sha256').update(dataUri).digest('hex');
-  return `runsheet-${hash.slice(0, 16)}.${subtype === 'jpeg' ? 'jpg' : subtype}`;
+  return `runsheet-${hash.slice(0, 16)}.${dataExtension(dataUri) ?? 'png'}`;
 }
 
 const answerSchema = z.looseObject({

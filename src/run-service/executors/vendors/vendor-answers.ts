@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { isRetryable } from '../../../host/retryable-status.ts';
 import { errorMessage } from '../../../errors/error.ts';
-import { mediaTypeOf } from '../../../host/media-types.ts';
+import { extensionFor, mediaTypeOf } from '../../../host/media-types.ts';
 import { openDownloads } from '../../../service-client/download.ts';
 import { Unreachable, type Submitted } from '../backend.ts';
 import {
@@ -165,13 +165,16 @@ function dataIn(address: string): Buffer {
     : Buffer.from(decodedText(data));
 }
 
-/** The extensions of media types whose second word is none. */
-const EXTENSIONS: Readonly<Record<string, string>> = { jpeg: 'jpg', mpeg: 'mp3', svg: 'svg', gltf: 'glb' };
+/** The extension of `data:image/jpeg;…`, which is the second word of a type that is not listed. */
+export function dataExtension(address: string): string | undefined {
+  const [, type = '', subtype] = /^data:([\w.+-]+\/(?:x-)?(\w+)[\w.+-]*)/.exec(address) ?? [];
+  return extensionFor(type) ?? subtype;
+}
 
 /** A file name from an address, whose query is often a signature, or from the media type of a data URI. */
 export function fileNameIn(address: string): string {
-  const [, subtype = ''] = /^data:[\w.+-]+\/(?:x-)?(\w+)/.exec(address) ?? [];
-  if (subtype !== '') return `output.${EXTENSIONS[subtype] ?? subtype}`;
+  const extension = dataExtension(address);
+  if (extension !== undefined) return `output.${extension}`;
   const path = URL.canParse(address) ? new URL(address).pathname : '';
   return decodedText(path.split('/').findLast(Boolean) ?? '') || 'output';
 }

@@ -1,5 +1,6 @@
 // Inputs that name a file: pictures, masks, videos, sounds and others, by their kinds and the fields that they reach.
 
+import { mediaKindOf } from '../../../../host/media-types.ts';
 import { distinct, type FoundInput } from './fields.ts';
 import { rememberedFor, wordsOf, type GraphNode, type LiveGraph } from './live.ts';
 import { LOADS, type FieldPlace } from './values.ts';
@@ -9,12 +10,7 @@ export type Files = (typeof FILES)[number];
 /** Whether the name stands for all files of a kind. */
 export const isFiles = (name: string): boolean => FILES.some((kind) => kind === name);
 
-const MEDIA: readonly (readonly [RegExp, Files])[] = [
-  [/\.(?:png|jpe?g|webp|gif|avif|bmp|tiff?)(?: \[\w+\])?$/i, 'image'],
-  [/\.(?:mp4|webm|mov|mkv|avi)(?: \[\w+\])?$/i, 'video'],
-  [/\.(?:mp3|wav|flac|ogg|opus|m4a)(?: \[\w+\])?$/i, 'audio'],
-  [/\.(?:glb|gltf|obj|fbx|stl|ply|usdz)(?: \[\w+\])?$/i, 'model'],
-];
+const MODEL = /\.(?:glb|gltf|obj|fbx|stl|ply|usdz)$/i;
 /** Matches a file that is written into the text itself. */
 const BASE64 = /^(?:data:[^,]*,)?[A-Za-z\d+/]{200}/;
 const LOADS_MODEL =
@@ -31,7 +27,7 @@ export function fileKindAt(graph: LiveGraph, { node, field }: FieldPlace): Files
   const value = inputs[field];
   if (typeof value !== 'string' || BASE64.test(value)) return undefined;
   const input = graph.classOf(node)?.inputs[field];
-  const told = input?.upload ?? MEDIA.find(([ending]) => ending.test(value))?.[1];
+  const told = input?.upload ?? kindNamed(value);
   const isLoaded = LOADS.test(name) && !LOADS_MODEL.test(name);
   const guessed = isLoaded && /^(?:image|video|audio|mask)$/.test(field) ? (field as Files) : undefined;
   const kind =
@@ -40,6 +36,13 @@ export function fileKindAt(graph: LiveGraph, { node, field }: FieldPlace): Files
       : ((isLoaded || told === undefined ? guessed : undefined) ?? (isLoaded ? told : undefined));
   if (kind !== 'image') return kind;
   return wordsOf(name).includes('mask') || masksIn(graph).has(node) ? 'mask' : 'image';
+}
+
+/** The kind of `fox.png [output]`, by its extension. */
+function kindNamed(value: string): Files | undefined {
+  const name = value.replace(/ \[\w+\]$/, '');
+  const kind = MODEL.test(name) ? 'model' : mediaKindOf(name);
+  return kind === 'picture' ? 'image' : kind;
 }
 
 /** The nodes whose picture is only used as a mask. */
