@@ -4,7 +4,7 @@ import { type Correction, nearest, problem, type RunsheetError } from '../errors
 import { absentFile, type DeclaredInputs, type Feed, type Giver } from './input-sources.ts';
 import type { LikelyColumns } from './guesses/guess.ts';
 import { areOneSetting, numberedLike } from './guesses/input-names.ts';
-import { keysIn } from './guesses/likely-columns.ts';
+import { keysIn } from './guesses/key-columns.ts';
 import type { Column } from './sheet-record.ts';
 import type { SheetOptions } from './sheet-source.ts';
 

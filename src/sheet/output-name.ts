@@ -184,12 +184,12 @@ export class RowFileNames {
   }
 
   /**
-   * A key that is a file name is its own name; any other gets a hash. Otherwise `TEE-S/M` above `TEE-S-M` would take the name that
+   * A key that is a file name is its own name, without the extension of a media file; any other gets a hash. Otherwise `TEE-S/M` above `TEE-S-M` would take the name that
    * the picture of `TEE-S-M` had the night before.
    */
   #nameByKey(row: NamedRow, name: string): { readonly name?: string } {
     const { key } = row;
-    const isOwn = name === key.normalize('NFC') && !GENERATED.test(name);
+    const isOwn = name === key.normalize('NFC').replace(EXTENSION, '') && !GENERATED.test(name);
     if (isOwn && this.#sight(name, row).nth === 1) return named(key, name);
     const hashed = name === '' ? hashedName(key) : withHash(name, key);
     this.hashed.count += 1;

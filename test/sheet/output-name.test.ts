@@ -148,6 +148,15 @@ describe('a key', () => {
     return { names: new Map(stems), hashed: laid.hashedNames };
   };
 
+  it('that is the name of a media file gives its name without the extension, once', async () => {
+    const { names } = await namesOf('menue.wav', 'menue.mp3', 'v1.2');
+    expect([...names.values()]).toEqual([
+      'outputs/menue',
+      expect.stringMatching(/^outputs\/menue-[0-9a-f]{16}$/),
+      'outputs/v1.2',
+    ]);
+  });
+
   it('that is a file name keeps it, whatever keys stand above it on another night', async () => {
     const first = await namesOf('TEE-S-M', 'MUG');
     const second = await namesOf('TEE-S/M', 'TEE S M', ' TEE-S-M', 'TEE-S-M', 'MUG');

@@ -3,6 +3,7 @@
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { kindOf } from '../parse-cell.ts';
 import { areIds, HTML_TAG } from './cell-forms.ts';
+import { keysIn } from './key-columns.ts';
 import { type Guess, type LikelyColumns, plainName, said } from './guess.ts';
 import {
   areOneSetting,
@@ -16,14 +17,6 @@ import {
 } from './input-names.ts';
 import { asksState, isStateWord, saysYesOrNo } from './state-words.ts';
 import { areSentences, fits, isAddress, isMedia, isRepeating, textLength } from './sample.ts';
-
-/** Names of columns that name rows, and others that mostly do. */
-const KEYS = ['sku', 'id', 'key', 'article', 'name', 'filename'] as const;
-const ALSO_KEYS = [
-  /^handle$/,
-  /[_\s-](?:id|sku|key)$/,
-  /^(?:pic|picture|image|img|photo|file|output)[_\s-]?name$/,
-] as const;
 
 /** The most likely column of each input, by values and name. */
 export function likelyColumns(
@@ -165,12 +158,4 @@ function shortText(name: string, type: InputType, values: readonly string[]): nu
     areRecords(name, type, values);
   if (!isDescriptive(type.name) && sharedWords(name, type.name) === 0) return 0;
   return isFreeText(type) && fits(values, type) && !isOther && values.length > 0 ? textLength(values) : 0;
-}
-
-/** `isDeclared`: a column of another name may be an input if the inputs are not known. */
-export function keysIn(data: readonly string[], isDeclared: boolean): readonly string[] {
-  const own = KEYS.flatMap((key) => data.filter((name) => plainName(name) === key));
-  const patterns = isDeclared ? ALSO_KEYS : [];
-  const also = patterns.flatMap((key) => data.filter((name) => key.test(name.trim().toLowerCase())));
-  return [...new Set([...own, ...also])];
 }

@@ -11,7 +11,8 @@ import { nameProper } from './input-names.ts';
 import { midjourneyColumns } from './midjourney-columns.ts';
 import { refuseDivided } from './divided-texts.ts';
 import { nearColumns } from './near-columns.ts';
-import { keysIn, likelyColumns, taggedColumns } from './likely-columns.ts';
+import { keysIn, uniqueIn } from './key-columns.ts';
+import { likelyColumns, taggedColumns } from './likely-columns.ts';
 import { type SampledRows, valuesAt } from './sample.ts';
 import { sharedColumns } from './shared-columns.ts';
 import { namelessUnsent } from './nameless-columns.ts';
@@ -99,13 +100,19 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     ...namelessUnsent(idle, options, inputTypes, valuesOf),
   ];
   const open = idle.filter((name) => !isSurplus(placeOf(name)) && !isAskedAbout(name, unsent));
+  const isOwn = (name: string): boolean =>
+    !columns.some((column) => column.name === name && isUnnamed(column));
+  const isKeyed = isJson(options.format) || options.format === 'subtitles' || options.keyColumn !== undefined;
   const written = sentAsWritten({ ...options.map, ...map }, { free, data, options, inputTypes, valuesOf });
   return {
     options: { ...settled, map: { ...options.map, ...map, ...mappedBy(questions) }, drop },
     guesses: [...told, ...guesses, ...questions, ...midjourney.guesses, ...unsent, ...written],
     data,
     idle: new Map(open.map((name) => [name, placeOf(name)])),
-    keys: keysOf(data, options, true),
+    keys: [
+      ...keysOf(data, options, true),
+      ...(isKeyed ? [] : uniqueIn(open.filter(isOwn), cellsOf, names[0])),
+    ],
     likely,
     problems: [],
   };

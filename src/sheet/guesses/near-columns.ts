@@ -25,7 +25,7 @@ import {
   takesDuration,
   wordsOf,
 } from './input-names.ts';
-import { keysIn } from './likely-columns.ts';
+import { keysIn } from './key-columns.ts';
 import { asksState } from './state-words.ts';
 import { isClause, isNameAlone } from '../text/speakers.ts';
 import { countIn } from '../number-signs.ts';

@@ -335,7 +335,8 @@ describe('a condition', () => {
     const csv = 'prompt,Status,Shot no\na,Draft,1\nb,Draft,2\nc,Final,3\nd,Draft,10\n';
     const rows = ['{"prompt":"b","seed":1}', '{"prompt":"b","seed":2}', '{"prompt":"d","seed":1}'];
     const { rows: readRows, guesses } = await readText(csv, options);
-    expect([readRows, guesses.filter((text) => text.includes('blank'))]).toEqual([rows, []]);
+    const inputs = readRows.map((row) => row.slice(row.indexOf('{')));
+    expect([inputs, guesses.filter((text) => text.includes('blank'))]).toEqual([rows, []]);
     const json =
       '{"prompt":"a"}\n{"prompt":"b","Status":"Draft","Shot no":2}\n{"prompt":"d","Status":"Draft","Shot no":10}\n';
     expect(await rowsOf(json, { ...options, format: 'jsonl', drop: ['Status', 'Shot no'] })).toEqual(rows);

@@ -213,8 +213,8 @@ describe('headings that are merged across a table', () => {
     });
     const skipped = { skipRows: [2, 4].map((row) => ({ from: row, to: row })) };
     expect((await readAt(await path(), skipped, { inputTypes })).rows).toEqual([
-      '{"text":"Welcome."}',
-      '{"text":"The end."}',
+      '101 {"text":"Welcome."}',
+      '201 {"text":"The end."}',
     ]);
   });
 });

@@ -10,7 +10,10 @@ describe('a table of Markdown', () => {
   it('is found in a reply, and what stands around it is left out and asked about', async () => {
     const reply = `Hello!\n\n${HEAD}| 1 | a fox, in ink | 4 |\n\nTwo more:\n\n${HEAD}| 2 | a crow<br>at night | 5 |\n\nShall I go on?\n`;
     const { rows, guesses } = await read('chat.md', reply);
-    expect(rows).toEqual(['{"prompt":"a fox, in ink","seed":4}', '{"prompt":"a crow at night","seed":5}']);
+    expect(rows).toEqual([
+      '1 {"prompt":"a fox, in ink","seed":4}',
+      '2 {"prompt":"a crow at night","seed":5}',
+    ]);
     expect(guesses[1]).toBe(
       '? the tables are read; lines 1,7,13 ("Hello!", "Two more:", "Shall I go on?") are outside, and left out (--format markdown --totals skip)',
     );
