@@ -198,7 +198,7 @@ function pageStage(pipeline: string, state: StageState): PipelineStage {
     batch: batch && state.batch,
     rows: summary?.rows ?? batch?.file.sheet.rows,
     outcomes: summary?.outcomes,
-    costUsd: summary?.total_cost_usd,
+    costUsd: summary?.total_cost_usd ?? undefined,
   };
 }
 

@@ -192,5 +192,5 @@ function same(claim: string, expected: number, actual: number, { text, isSame } 
 }
 
 /** Runs without prices have no cost to compare. */
-const sameCost = (claim: string, expected: number | undefined, actual: number): readonly Finding[] =>
-  expected === undefined ? [] : [same(claim, expected, actual, COST)];
+const sameCost = (claim: string, expected: number | null | undefined, actual: number): readonly Finding[] =>
+  expected == null ? [] : [same(claim, expected, actual, COST)];

@@ -19,7 +19,7 @@ export const paintFor =
     styleText(style, text, { stream });
 
 /** The user's own GPUs have no price, so a zero cost is not mentioned. */
-export const ifPaid = (usd: number | undefined, text: (amount: string) => string): string =>
+export const ifPaid = (usd: number | null | undefined, text: (amount: string) => string): string =>
   usd ? text(money(usd)) : '';
 
 export function errorText(error: unknown, paint: Paint): string {

@@ -32,7 +32,7 @@ export const NOTHING_OPEN = { unsent: 0, retrying: 0, sending: 0, running: 0, un
 /** The figures of an ended batch: exactly those of its summary.json. */
 export function figuresAtEnd({ outcomes, gpus, ...summary }: Summary): BatchFigures {
   const uses = Object.entries(gpus).map(
-    ([gpu, { cost_usd: costUsd = 0, ...use }]) => [gpu, { ...use, costUsd }] as const,
+    ([gpu, { cost_usd: costUsd, ...use }]) => [gpu, { ...use, costUsd: costUsd ?? 0 }] as const,
   );
   return {
     ...NOTHING_OPEN,

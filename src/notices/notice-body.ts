@@ -1,6 +1,6 @@
 // The body of a notification, as receivers get it; docs/notifications.md describes the fields.
 
-import { havePrices } from '../options/prices.ts';
+import { havePrices, knownCost } from '../options/prices.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { z } from 'zod';
 import { rowsDone } from '../batch/accounting/tally.ts';
@@ -51,7 +51,7 @@ export const noticeSchema = z.object({
   costUsd: z
     .number()
     .exactOptional()
-    .describe('estimated cost so far, in US dollars; not on GPUs without a price'),
+    .describe('estimated cost so far, in US dollars; absent if it is not known, and on GPUs without a price'),
   maxCostUsd: z.number().exactOptional().describe('the limit of --max-cost, if there is one'),
   pause: z
     .object({
@@ -91,7 +91,7 @@ export function noticeBody(
     pass: notice.pass,
     rows,
     refused: refused.length === 0 ? undefined : refused.map(shownRefusal),
-    costUsd: havePrices(service.prices) ? costUsd : undefined,
+    costUsd: havePrices(service.prices) ? (knownCost(costUsd, progress.unpriced) ?? undefined) : undefined,
     maxCostUsd: maxCostNano === undefined ? undefined : maxCostNano / 1e9,
     pause: pause && { ...pause, help: pauseHint(batch, pause, false, progress.budget?.neededNano) },
   });

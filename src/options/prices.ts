@@ -13,6 +13,10 @@ export function havePrices(prices: Readonly<Record<string, number>>): boolean {
   return amounts.length === 0 || amounts.some((price) => price > 0);
 }
 
+/** A sum of costs; null if no cost in it is known, because an unknown cost is not $0. `unpriced`: attempts of unknown cost. */
+export const knownCost = (usd: number, unpriced = 0): number | null =>
+  usd === 0 && unpriced > 0 ? null : usd;
+
 /** `value` without its costs if there are none. */
 export const withCosts = <T>(prices: Readonly<Record<string, number>>, value: T): T =>
   havePrices(prices)

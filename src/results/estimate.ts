@@ -1,6 +1,6 @@
 // Forecasts a batch that has not begun, from earlier batches of its deployment, else from prices.
 
-import { priceOf } from '../options/prices.ts';
+import { havePrices, knownCost, priceOf } from '../options/prices.ts';
 import { forecast, type Amounts, type Forecast } from './forecast/forecast.ts';
 import type { Interval } from './forecast/estimated-sum.ts';
 import { capacityOf, readCanaryRuns, readPastRuns, type CanaryRuns, type PastRuns } from './past-runs.ts';
@@ -61,7 +61,8 @@ function atRunPrice(estimate: Estimate, runPrice: number, spentUsd = 0): Estimat
 export type CanaryReport = {
   readonly rows: number;
   readonly succeeded: number;
-  readonly cost_usd: number;
+  /** Null if no cost is known. */
+  readonly cost_usd: number | null;
   readonly estimate: Estimate;
 };
 
@@ -69,8 +70,9 @@ export type CanaryReport = {
 export async function canaryReport(batchFolder: BatchFolder): Promise<CanaryReport | undefined> {
   const runs = await readCanaryRuns(batchFolder);
   if (runs === undefined) return undefined;
-  const { rows, succeeded, costUsd } = runs;
-  return { rows, succeeded, cost_usd: rounded(costUsd, 6), estimate: estimateFromCanary(batchFolder, runs) };
+  const { rows, succeeded, costUsd, unpriced } = runs;
+  const cost = knownCost(rounded(costUsd, 6), unpriced);
+  return { rows, succeeded, cost_usd: cost, estimate: estimateFromCanary(batchFolder, runs) };
 }
 
 function estimateFromCanary(
@@ -86,8 +88,11 @@ function estimateFromCanary(
   const cost = remaining.costUsd && shifted(remaining.costUsd, costUsd);
   const shown = shownOf({ ...remaining, costUsd: cost }, { batches: [batch] }, prices);
   const estimate = { ...shown, source: 'canary' } as const;
-  const runPrice = file.deployment.runPrice === 'told' ? costUsd / canaryRows : file.deployment.runPrice;
-  return runPrice === undefined || runPrice === 0 ? estimate : atRunPrice(estimate, runPrice, costUsd);
+  const { runPrice: stated } = file.deployment;
+  // A canary that cost nothing, as one that was refused, does not say that runs are free.
+  const told = costUsd > 0 ? costUsd / canaryRows : undefined;
+  const runPrice = stated === 'told' ? told : stated;
+  return runPrice === undefined ? estimate : atRunPrice(estimate, runPrice, costUsd);
 }
 
 const shifted = ({ low, expected, high }: Interval, by: number): Interval => ({
@@ -96,11 +101,12 @@ const shifted = ({ low, expected, high }: Interval, by: number): Interval => ({
   high: high + by,
 });
 
+/** A price of 0 counts beside other prices: such a GPU is free. */
 const pricesOf = ({ service }: BatchFile, gpus: readonly string[]): Prices =>
   Object.fromEntries(
     gpus.flatMap((gpu) => {
-      const price = priceOf(service.prices, gpu);
-      return price === undefined || price === 0 ? [] : [[gpu, price]];
+      const price = havePrices(service.prices) ? priceOf(service.prices, gpu) : undefined;
+      return price === undefined ? [] : [[gpu, price]];
     }),
   );
 

@@ -13,6 +13,7 @@ import type { RunSample } from './forecast/forecast.ts';
 import { atTheSameTime, type Capacity } from './forecast/wall-time.ts';
 import { laneOf, numberOf } from '../batch/state/lanes.ts';
 import { recordsOf } from './batch-rows.ts';
+import { unpricedCount } from './tally-rows.ts';
 
 export type PastRuns = {
   readonly samples: readonly RunSample[];
@@ -165,6 +166,7 @@ export type CanaryRuns = {
   readonly rows: number;
   readonly succeeded: number;
   readonly costUsd: number;
+  readonly unpriced: number;
   readonly warm: number;
 };
 
@@ -193,6 +195,7 @@ export async function readCanaryRuns({
     rows,
     succeeded: collected.filter(({ outcome }) => outcome === 'succeeded').length,
     costUsd: attempts.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0),
+    unpriced: unpricedCount(attempts),
     warm,
   };
 }

@@ -11,11 +11,13 @@ import type { DuplicateRun } from './duplicates.ts';
 import { idleBefore, idleIn, shownIdle, type Idle, type ShownIdle } from './idle.ts';
 import type { RefusedRow } from '../sheet/refused-rows.ts';
 import { undelivered, type RowRecord } from './row-record.ts';
+import { unpricedCount } from './tally-rows.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import { passName, readPasses } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkerCount } from '../store/workers.ts';
 import { rounded } from '../options/number-text.ts';
+import { knownCost } from '../options/prices.ts';
 
 export type Summary = {
   readonly batch: string;
@@ -40,10 +42,10 @@ export type Summary = {
   readonly seconds: number;
   /** Each time between an end and the next pass. */
   readonly idle: ShownIdle;
-  /** Absent without prices, like all costs. An estimate: cold start and run seconds at the price of the GPU used, for all runs that rows name. */
-  readonly cost_usd?: number;
+  /** Absent without prices, like all costs, and null if none is known. An estimate: cold start and run seconds at the price of the GPU used, for all runs that rows name. */
+  readonly cost_usd?: number | null;
   /** The cost including duplicate runs. */
-  readonly total_cost_usd?: number;
+  readonly total_cost_usd?: number | null;
   /** Rows whose runs were paid for although their files were not delivered. */
   readonly undelivered: { readonly rows: number; readonly cost_usd?: number };
   /** Rows whose run was executed again because its machine was lost: how often, and the seconds in vain, which `gpus` has too. */
@@ -51,7 +53,7 @@ export type Summary = {
   /** Attempts that may have cost more than `cost_usd` includes, or anything at all. */
   readonly unpriced: number;
   readonly gpus: Readonly<
-    Record<string, { readonly runs: number; readonly seconds: number; readonly cost_usd?: number }>
+    Record<string, { readonly runs: number; readonly seconds: number; readonly cost_usd?: number | null }>
   >;
   /** With a ladder: what the runs below the last rung of their rows used; part of `gpus`. */
   readonly climbing?: { readonly runs: number; readonly seconds: number; readonly cost_usd?: number };
@@ -129,9 +131,7 @@ export class RowFacts {
     this.#again.rows += Number(executions > 0);
     this.#again.executions += executions;
     for (const { lost_seconds: lost = 0 } of record.attempts) this.#again.seconds += lost;
-    this.#unpriced += record.attempts.filter(
-      ({ outcome, cost_incomplete }) => cost_incomplete === true || outcome === 'unknown',
-    ).length;
+    this.#unpriced += unpricedCount(record.attempts);
   }
 
   get all(): Pick<Summary, 'reused' | 'refused' | 'undelivered' | 'executed_again' | 'unpriced'> {
@@ -156,6 +156,7 @@ export function summaryOf(
   const { startedAt, endedAt, reading, isEvidenceLost, throughPass, idle } = ended;
   const { tally, ledger } = progress;
   const cost = rounded(costSoFar(tally));
+  const { unpriced } = rows.all;
   return {
     batch: file.batch,
     pass: throughPass,
@@ -166,17 +167,17 @@ export function summaryOf(
     ...rows.all,
     runs: knownRuns(ledger),
     bought_twice: reading.duplicates.runs,
-    total_cost_usd: rounded(cost + (reading.duplicates.cost_usd ?? 0)),
+    total_cost_usd: knownCost(rounded(cost + (reading.duplicates.cost_usd ?? 0)), unpriced),
     ...ended.workers,
     started_at: new Date(startedAt).toISOString(),
     ended_at: new Date(endedAt).toISOString(),
     seconds: (endedAt - startedAt - idleBefore(idle, endedAt)) / 1000,
     idle: shownIdle(idle),
-    cost_usd: cost,
+    cost_usd: knownCost(cost, unpriced),
     gpus: Object.fromEntries(
       Object.entries(tally.gpus).map(([gpu, { runs, seconds, costUsd }]) => [
         gpu,
-        { runs, seconds, cost_usd: rounded(costUsd) },
+        { runs, seconds, cost_usd: knownCost(rounded(costUsd), unpriced) },
       ]),
     ),
     ...climbingOf(file, tally),

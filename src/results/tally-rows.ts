@@ -39,6 +39,10 @@ export const spentInFullIn = (record: Counted): readonly AttemptRecord[] => [
   ...record.attempts.slice(record.before?.attempts ?? 0).filter((attempt) => isWrittenOff(endOf(attempt))),
 ];
 
+/** Counts the attempts that have cost more than is known, or anything at all. */
+export const unpricedCount = (attempts: readonly AttemptRecord[]): number =>
+  attempts.filter(({ outcome, cost_incomplete }) => cost_incomplete === true || outcome === 'unknown').length;
+
 /** The known cost of each new run. A run that no machine took, or that failed, says nothing about further runs. */
 export function runCostsIn(
   { attempts, before, ...record }: PartRecord,

@@ -56,7 +56,7 @@ describe('the closing line of a batch', () => {
     ],
     [
       '3 rows, 3 runs, 0 bought twice, cost not known',
-      { rows: 3, runs: 3, total_cost_usd: 0, unpriced: 3, restarts: 0 },
+      { rows: 3, runs: 3, total_cost_usd: null, unpriced: 3, restarts: 0 },
     ],
     ['300 rows, 300 runs, 0 bought twice, at least $4.12 estimated', { unpriced: 1, restarts: 0 }],
     ['300 rows, 300 runs, 0 bought twice', { total_cost_usd: 0, restarts: 0 }],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { begin } from '../../src/batch/state/state.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
+import { spendInFull } from '../../src/batch/state/put-row.ts';
 import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { batchJson } from '../../src/cli/json/batch.ts';
 import { NOUNS, type Noun } from './nouns.ts';
@@ -173,6 +174,19 @@ describe('-o json', () => {
       expect(contradictions('batch', JSON.parse(JSON.stringify(batchJson(batch, shown))))).toBe('');
     }
     expect(Object.keys(batchJson(batch, own))).toEqual(Object.keys(NOUNS.batch.shape));
+  });
+
+  it('shows no cost of a batch that runs while the cost of each run is unknown', async () => {
+    const console = await Console.open();
+    const batch = await console.batch(console.write('sheet.csv', SHEET), 'one');
+    const state = begin(paramsOf({ rows: 3 }), WRITES, 1_000);
+    const costOf = async () => {
+      const shown = { ...(await statusFromFolder(batch)), progress: progress(state) };
+      return batchJson(batch, shown).cost_usd;
+    };
+    expect(await costOf()).toBe(0);
+    spendInFull(state, 1);
+    expect(await costOf()).toBeNull();
   });
 
   it('shows pools and schedules in one shape', async () => {

@@ -96,7 +96,7 @@ describe.skipIf(CHROMIUM === undefined)('the living page of 2,000 rows (skipped 
       elements.map((element) => element.textContent ?? ''),
     );
     expect(facts).toEqual(expect.arrayContaining(['Runs2,000', 'Bought twice0']));
-    expect(facts.find((fact) => fact.startsWith('Cost'))).toContain(`$${cost.toFixed(2)}`);
+    expect(facts.find((fact) => fact.startsWith('Cost'))).toContain(`$${cost?.toFixed(2)}`);
 
     await page.click('#reset');
     await page.click('.card[data-place="3"]');

@@ -8,3 +8,11 @@ it.each(NEWS)('the body of a notification of %s conforms to the schema', (news) 
   expect(noticeSchema.strict().parse(body)).toEqual(body);
   expect(body.text.startsWith('b ')).toBe(true);
 });
+
+it.each([
+  [{ costUsd: 0, unpriced: 2 }, undefined],
+  [{ costUsd: 0.5, unpriced: 2 }, 0.5],
+  [{ costUsd: 0 }, 0],
+])('the cost in a notification of %j is %s: an unknown one is not 0', (costs, usd) => {
+  expect(bodyOf(noticeTo('slack:'), costs).costUsd).toBe(usd);
+});

@@ -5,7 +5,7 @@ import { createWork } from '../../activities/index.ts';
 import type { NoticeSettings } from '../../src/notices/deliver.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import type { Notice } from '../../src/batch/notices/notice.ts';
-import { progress } from '../../src/batch/shown/progress.ts';
+import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { noticeBody, type NoticeBody } from '../../src/notices/notice-body.ts';
 import { paramsOf } from '../batch/params.ts';
@@ -43,7 +43,8 @@ const PROGRESS = progress(
   begin(paramsOf({ batch: 'b', rows: 3, maxCostNano: 2e9, attemptCostNano: { '': 2e9 } }), 1, 0),
 );
 
-export const bodyOf = (notice: Notice): NoticeBody => noticeBody(FILE, notice, PROGRESS);
+export const bodyOf = (notice: Notice, costs: Partial<Progress> = {}): NoticeBody =>
+  noticeBody(FILE, notice, { ...PROGRESS, ...costs });
 
 /** Sends a notification as a worker with these settings does. */
 export async function send(notice: Notice, settings: Partial<NoticeSettings> = {}): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costOf, priceOf, withCosts } from '../../src/options/prices.ts';
+import { costOf, knownCost, priceOf, withCosts } from '../../src/options/prices.ts';
 
 describe('cost', () => {
   it('the cost of a run is cold start and run seconds at the price of the GPU that was used', () => {
@@ -20,6 +20,10 @@ describe('cost', () => {
   it('a price is never read from what every object has', () => {
     expect(priceOf({}, 'constructor')).toBeUndefined();
     expect(priceOf({ T4: 0 }, 'T4')).toBe(0);
+  });
+
+  it('a sum of costs is not known if it is 0 and attempts of unknown cost are missing in it', () => {
+    expect([knownCost(0), knownCost(0, 2), knownCost(0.5, 2)]).toEqual([0, null, 0.5]);
   });
 
   it('on GPUs of the price 0 there are no costs', () => {

@@ -18,6 +18,7 @@ import { folderStore } from '../../src/store/folder.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { summaryOfPass } from './summary-of-pass.ts';
 import { tallyChange } from '../../src/results/tally-rows.ts';
+import type { PartRecord } from '../../src/results/row-record.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { paramsOf } from '../batch/params.ts';
 
@@ -51,12 +52,12 @@ const TALLY = tallyChange([
 function summary(
   ledger: Partial<RequestLedger>,
   lists: LastReading['lists'],
-  { duplicates = NO_DUPLICATES, isEvidenceLost = false } = {},
+  { duplicates = NO_DUPLICATES, isEvidenceLost = false, tally = TALLY, facts = new RowFacts() } = {},
 ): Summary {
   const now = progress(begin(paramsOf({ rows: 3 }), WRITES, 1_000));
   return summaryOf(
     FILE,
-    { ...now, tally: TALLY, ledger: { ...NO_LEDGER, ...ledger } },
+    { ...now, tally, ledger: { ...NO_LEDGER, ...ledger } },
     {
       startedAt: 1_000,
       endedAt: 61_500,
@@ -65,6 +66,7 @@ function summary(
       throughPass: 1,
       idle: [],
     },
+    facts,
   );
 }
 
@@ -135,6 +137,21 @@ describe('summary.json', () => {
       cost_usd: 4.2,
       total_cost_usd: 20.2,
     });
+  });
+
+  it('has no cost where the cost of every run is unknown, instead of 0', () => {
+    const attempt = { attempt: 1, outcome: 'succeeded', gpu_used: 'fal', run_seconds: 2 } as const;
+    const costOf = (attempts: PartRecord['attempts']) => {
+      const facts = new RowFacts();
+      facts.add({ row: 1, key: 'a', outcome: 'succeeded', attempts });
+      const tally = tallyChange([{ outcome: 'succeeded', attempts }]);
+      const { cost_usd, total_cost_usd, gpus } = summary(LEDGER, 'complete', { tally, facts });
+      return [cost_usd, total_cost_usd, gpus['fal']?.cost_usd];
+    };
+    const unknown = { ...attempt, cost_incomplete: true } as const;
+    expect(costOf([unknown])).toEqual([null, null, null]);
+    expect(costOf([unknown, { ...attempt, cost_usd: 0.5 }])).toEqual([0.5, 0.5, 0.5]);
+    expect(costOf([{ ...attempt, cost_usd: 0 }])).toEqual([0, 0, 0]);
   });
 
   it('takes its times from the batch, and names the deployment by its id if it has no name', () => {

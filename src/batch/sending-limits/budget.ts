@@ -45,6 +45,10 @@ function sumOf(
   }, 0);
 }
 
+/** Collected attempts whose cost will never be known. */
+export const unpricedIn = ({ lanes }: Accounts): number =>
+  lanes.flatMap(accountsOf).reduce((sum, { unpriced }) => sum + unpriced, 0);
+
 /** The cost of all collected runs, plus the highest cost of every attempt whose cost will never be known. */
 export const spentNano = (state: Accounts): number =>
   Math.round(costSoFar(state.tally) * NANO) +

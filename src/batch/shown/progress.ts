@@ -5,7 +5,7 @@ import { costSoFar, rowsDone, type Tally } from '../accounting/tally.ts';
 import { canaryProgress, type CanaryProgress } from '../canary.ts';
 import type { FailureCounts } from '../outcome.ts';
 import { slotsAllowed, usefulConcurrency } from '../sending-limits/adaptive-cap.ts';
-import { neededNano, reservedNano, spentNano } from '../sending-limits/budget.ts';
+import { neededNano, reservedNano, spentNano, unpricedIn } from '../sending-limits/budget.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import { optionalLimits } from '../../options/limits.ts';
 import type { PauseKind } from '../pausing/pause-kinds.ts';
@@ -45,6 +45,8 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   readonly tally: Tally;
   readonly ledger: RequestLedger;
   readonly costUsd: number;
+  /** Collected attempts of unknown cost, if there are any. */
+  readonly unpriced?: number;
   /** With --max-cost: what counts as spent, and what the runs in flight may cost at most. */
   readonly budget?: {
     readonly spentNano: number;
@@ -108,6 +110,7 @@ export function progress(state: State): Progress {
     tally,
     ledger,
     costUsd: costSoFar(tally),
+    unpriced: unpricedIn(state) || undefined,
     budget: params.maxCostNano === undefined ? undefined : budgetOf(state),
     canary: canaryProgress(state),
     granted: state.membership?.limit,

@@ -27,6 +27,6 @@ function budgetText({ maxCostNano, budget }: Spent): string {
 /** Returns undefined if nothing had a price: an unknown cost is not $0.00. */
 export function costText({ total_cost_usd: usd, unpriced }: Summary): string | undefined {
   if (usd === undefined) return undefined;
-  if (usd === 0) return unpriced === 0 ? undefined : 'cost not known';
+  if (!usd) return unpriced === 0 ? undefined : 'cost not known';
   return `${unpriced === 0 ? '' : 'at least '}${money(usd)} estimated`;
 }

@@ -20,7 +20,7 @@ import {
   limitsSchema,
   changesOf,
 } from './shape.ts';
-import { withCosts } from '../../options/prices.ts';
+import { knownCost, withCosts } from '../../options/prices.ts';
 import type { ShownRow } from '../../results/batch-rows.ts';
 import type { ShownEvent } from '../../library/handle/ended-rows.ts';
 import { rounded } from '../../options/number-text.ts';
@@ -76,7 +76,18 @@ const progressSchema = z.object({
 });
 
 function progressOf(shown: ShownProgress): ShapedFields<z.infer<typeof progressSchema>> {
-  const { useful, byGpu, tally, ledger, budget, ladder, lastFailure, again = 0, reused = 0 } = shown;
+  const {
+    useful,
+    byGpu,
+    tally,
+    unpriced,
+    ledger,
+    budget,
+    ladder,
+    lastFailure,
+    again = 0,
+    reused = 0,
+  } = shown;
   return {
     ...shown,
     again,
@@ -87,7 +98,7 @@ function progressOf(shown: ShownProgress): ShapedFields<z.infer<typeof progressS
     gpus: Object.fromEntries(
       Object.entries(tally.gpus).map(([gpu, { runs, seconds, costUsd }]) => [
         gpu,
-        { runs, seconds, cost_usd: rounded(costUsd) },
+        { runs, seconds, cost_usd: knownCost(rounded(costUsd), unpriced) },
       ]),
     ),
     requests: ledger,
@@ -227,15 +238,16 @@ export type BatchStatus = PublishedStatus & {
   readonly unansweredRuns?: readonly UnansweredRuns[];
 };
 
-/** An unknown cost is not zero. */
-const knownCost = (summary: BatchStatus['summary']): number | undefined =>
-  summary?.cost_usd === 0 && summary.unpriced > 0 ? undefined : summary?.cost_usd;
-
 export type BatchJson = z.infer<typeof batchSchema>;
 
 export function batchJson({ file }: Pick<FoundBatch, 'file'>, shown: BatchStatus): BatchJson {
   const { progress, summary, outcomes } = shown;
-  const cost = progress === undefined ? (knownCost(summary) ?? shown.costUsd) : rounded(progress.costUsd);
+  const cost =
+    progress === undefined
+      ? summary === undefined
+        ? shown.costUsd
+        : summary.cost_usd
+      : knownCost(rounded(progress.costUsd), progress.unpriced);
   const fields = withCosts(file.service.prices, {
     ...shown,
     deployment: file.deployment.name ?? file.deployment.id,

@@ -30,10 +30,12 @@ export function forecastLines(estimate: Estimate): readonly string[] {
   ];
 }
 
-const fixedText = (usd: number, source: Estimate['source']): string =>
-  source === 'canary'
+function fixedText(usd: number, source: Estimate['source']): string {
+  if (usd === 0) return `${money(0)}: by its price, a run is free`;
+  return source === 'canary'
     ? `about ${money(usd)}, if the other rows cost as much`
     : `${money(usd)} by the price of a run, if none is tried again`;
+}
 
 const costText = (cost: Interval | null, isPriced: boolean): string =>
   cost === null ? (isPriced ? 'unknown in total' : NO_PRICE) : intervalText(cost, money);

@@ -1,6 +1,6 @@
 // An export as an Excel workbook: the results with links to their files, a summary, and all files.
 
-import { havePrices } from '../../options/prices.ts';
+import { havePrices, knownCost } from '../../options/prices.ts';
 import type { FileRecord } from '../row-record.ts';
 import { RESULT_COLUMNS } from '../../sheet/result-columns.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -10,7 +10,7 @@ import { isPicture, openDecoder, THUMBNAIL_BYTES, thumbnails, type Decode } from
 import { WorkbookWriter, type PlacedPicture, type SheetLimits } from './xlsx/workbook.ts';
 import { EXCEL, type SheetLine } from './xlsx/worksheet.ts';
 import { CELL_CHARACTERS } from './xlsx/package-xml.ts';
-import { addRecord } from '../tally-rows.ts';
+import { addRecord, unpricedCount } from '../tally-rows.ts';
 import { costSoFar, NO_TALLY } from '../../batch/accounting/tally.ts';
 import { rounded } from '../../options/number-text.ts';
 
@@ -85,6 +85,7 @@ class ResultLines {
   readonly #chosen: WantedPicture[] = [];
   #rows = 0;
   #tally = NO_TALLY;
+  #unpriced = 0;
 
   constructor(source: ExportSource, linkTo: LinkTo, hasThumbnails: boolean) {
     this.#source = source;
@@ -113,7 +114,8 @@ class ResultLines {
     const counts = Object.entries(outcomes).filter(([, rows]) => rows > 0);
     const open = this.#rows - counts.reduce((sum, [, rows]) => sum + rows, 0);
     const gpus = Object.entries(this.#tally.gpus);
-    const isPriced = havePrices(file.service.prices);
+    const cost = knownCost(rounded(costSoFar(this.#tally)), this.#unpriced);
+    const isPriced = havePrices(file.service.prices) && cost !== null;
     const facts: readonly (readonly [string, string | number])[] = [
       ['batch', file.batch],
       ['sheet', file.sheet.name],
@@ -127,7 +129,7 @@ class ResultLines {
       ['files', this.files],
       ['runs', gpus.reduce((sum, [, { runs }]) => sum + runs, 0)],
       ['GPU seconds', rounded(gpus.reduce((sum, [, { seconds }]) => sum + seconds, 0))],
-      ...(isPriced ? [['cost in US dollars, estimated', rounded(costSoFar(this.#tally))] as const] : []),
+      ...(isPriced ? [['cost in US dollars, estimated', cost] as const] : []),
       ...gpus.flatMap(([gpu, { runs, seconds, costUsd }]): [string, number][] => [
         [`${gpu}: runs`, runs],
         [`${gpu}: seconds`, rounded(seconds)],
@@ -142,6 +144,7 @@ class ResultLines {
     this.#rows += 1;
     this.files += files.length;
     if (outcome !== 'open') this.#tally = addRecord(this.#tally, { outcome, attempts });
+    this.#unpriced += unpricedCount(attempts);
     const own = this.#source.own.map((_, at) => cells[at]);
     const values = resultValues(record).map((value) =>
       typeof value === 'string' ? terminalLine(value) : value,

@@ -12,7 +12,7 @@ import {
 import type { FoundBatch } from '../../../src/library/handle/found-batch.ts';
 import { encodePng } from '../../../src/run-service/executors/rehearsal/pictures/pictures.ts';
 import { partName } from '../../../src/results/parts.ts';
-import type { FileRecord, PartRecord } from '../../../src/results/row-record.ts';
+import type { AttemptRecord, FileRecord, PartRecord } from '../../../src/results/row-record.ts';
 import { pageName, pageOf, rowLine } from '../../../src/sheet/pages.ts';
 import { layoutOf, type BatchFile } from '../../../src/store/batch-file.ts';
 import { folderStore } from '../../../src/store/folder.ts';
@@ -50,7 +50,9 @@ export type Scene = Disposable & {
   readonly write: (options?: ExportOptions) => Promise<Exported>;
 };
 
-const record = (row: number, files: readonly FileRecord[]): PartRecord => ({
+type RunCost = Pick<AttemptRecord, 'cost_usd' | 'cost_incomplete'>;
+
+const record = (row: number, files: readonly FileRecord[], cost: RunCost): PartRecord => ({
   row,
   outcome: 'succeeded',
   attempts: [
@@ -62,7 +64,7 @@ const record = (row: number, files: readonly FileRecord[]): PartRecord => ({
       queue_seconds: 0.5,
       cold_start_seconds: 1,
       run_seconds: 3,
-      cost_usd: 0.0016,
+      ...cost,
     },
   ],
   files,
@@ -77,7 +79,10 @@ const fileOf = (row: number, nth: number): FileRecord => ({
 });
 
 /** The last row has no outcome yet. Row 1 has two files, the others one. */
-export async function scene(cells: readonly string[] = CELLS): Promise<Scene> {
+export async function scene(
+  cells: readonly string[] = CELLS,
+  cost: RunCost = { cost_usd: 0.0016 },
+): Promise<Scene> {
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-export-'));
   const store = folderStore(folder);
   const file: BatchFile = {
@@ -104,7 +109,7 @@ export async function scene(cells: readonly string[] = CELLS): Promise<Scene> {
     );
   const records = rows
     .slice(0, -1)
-    .map((_, at) => record(at + 1, at === 0 ? [fileOf(1, 1), fileOf(1, 2)] : [fileOf(at + 1, 1)]));
+    .map((_, at) => record(at + 1, at === 0 ? [fileOf(1, 1), fileOf(1, 2)] : [fileOf(at + 1, 1)], cost));
   await store.write(partName(1, 1), records.map((row) => `${JSON.stringify(row)}\n`).join(''));
   const picture = encodePng(
     { width: 8, height: 4, pixels: new Uint8Array(8 * 4) },

@@ -107,6 +107,20 @@ describe('the workbook of a batch', () => {
   it('has a thumbnail of each picture', () => expect(workbook.pictures).toBe(CELLS.length - 1));
 });
 
+describe('the cost in a workbook', () => {
+  it.each([
+    [{ cost_usd: 0.5 }, 0.5],
+    [{ cost_usd: 0 }, 0],
+    [{ cost_incomplete: true }, undefined],
+  ] as const)('of a run that cost %j is %s', async (cost, usd) => {
+    using batch = await scene(['a', 'b'], cost);
+    const [, summary] = read((await batch.write()).file).sheets;
+    const cells = Object.entries(summary?.cells ?? {});
+    const [name] = cells.find(([, text]) => text === 'cost in US dollars, estimated') ?? [];
+    expect(name && summary?.cells[name.replace('A', 'B')]).toBe(usd);
+  });
+});
+
 describe('a workbook somewhere else', () => {
   it('links to the batch folder', async () => {
     using batch = await scene(['a', 'b']);

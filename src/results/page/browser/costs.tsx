@@ -13,8 +13,8 @@ const HEADS = ['Runs', 'Not succeeded', 'GPU time', 'GPU time a run'];
 
 export function Costs({ table }: { table: Table }) {
   const { gpus, kinds } = useMemo(() => usesOf(table), [table.version]);
-  const { total_cost_usd = 0, cost_usd = 0 } = table.facts.summary ?? {};
-  const twice = total_cost_usd - cost_usd;
+  const { total_cost_usd, cost_usd } = table.facts.summary ?? {};
+  const twice = (total_cost_usd ?? 0) - (cost_usd ?? 0);
   const isPaid = [...gpus.values()].some(({ cost }) => cost > 0);
   return (
     <>

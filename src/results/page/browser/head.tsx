@@ -123,7 +123,7 @@ function factsOf(
   const facts: (readonly [isKnown: unknown, ...fact: Fact])[] = [
     [true, 'Wall time', span(seconds)],
     [
-      'total_cost_usd' in summary && total_cost_usd + unpriced,
+      'total_cost_usd' in summary && (total_cost_usd ?? 0) + unpriced,
       'Cost, estimated',
       costText(total_cost_usd, unpriced),
       each,
@@ -156,9 +156,9 @@ function runningFacts(running: Running | undefined, { seconds, cost, done }: SoF
 }
 
 /** An unknown cost is not $0.00. */
-function costText(usd: number, unpriced: number): string {
-  if (unpriced === 0) return money(usd);
-  return usd === 0 ? 'not known' : `at least ${money(usd)}`;
+function costText(usd: number | null, unpriced: number): string {
+  if (!usd) return unpriced === 0 ? money(0) : 'not known';
+  return unpriced === 0 ? money(usd) : `at least ${money(usd)}`;
 }
 
 /** Failures and suspicious pictures. On a phone it is one line, which opens. */
