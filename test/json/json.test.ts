@@ -181,8 +181,8 @@ describe('-o json', () => {
     const batch = await console.batch(console.write('sheet.csv', SHEET), 'one');
     const state = begin(paramsOf({ rows: 3 }), WRITES, 1_000);
     const costOf = async () => {
-      const shown = { ...(await statusFromFolder(batch)), progress: progress(state) };
-      return batchJson(batch, shown).cost_usd;
+      const own = await statusFromFolder(batch);
+      return batchJson(batch, { ...own, progress: await shownProgress(batch, progress(state)) }).cost_usd;
     };
     expect(await costOf()).toBe(0);
     spendInFull(state, 1);
