@@ -14,7 +14,7 @@ import type { InputType } from '../service-client/contract/deployment.ts';
 import type { LikelyColumns } from './guesses/guess.ts';
 import { missingInputs, unknownInputs } from './header-faults.ts';
 import type { DeclaredInputs, Feed, Giver } from './input-sources.ts';
-import { type CellKind, asChoice, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
+import { type CellKind, asChoice, KEEP, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
 import { inputNamed, inputsFor, nearestInput, textAround } from './named-inputs.ts';
 import { wrongGpu } from './gpu-names.ts';
 import { dividersOf } from './shared-cells.ts';
@@ -77,7 +77,7 @@ export function mapColumns(
       declared?.map(({ name }) => name),
     ),
     /** Words that mean that a cell is empty. */
-    nothings: new Set(options.null ?? []),
+    nothings: new Set(options.null?.filter((word) => word !== KEEP)),
     /** Errors of the header for this deployment (E203, E204). */
     problems,
     ...roles,

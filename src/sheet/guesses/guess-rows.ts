@@ -13,8 +13,7 @@ import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import type { BrokenRows } from './broken-rows.ts';
 import { rowsText } from './long-rows.ts';
 import type { NamedLines } from './named-lines.ts';
-import { KEEP } from '../parse-cell.ts';
-import { alsoMet, conditionAmong, conditionOf, conditionWord } from '../where/condition-word.ts';
+import { alsoMet, conditionOf, conditionWord } from '../where/condition-word.ts';
 import { textsWithout } from './empty-parts.ts';
 import type { Survey } from './survey.ts';
 
@@ -109,7 +108,7 @@ export function continuedGuess(survey: Survey, options: SheetOptions): GuessPart
   const { untitled, emptyParts, columns } = survey;
   const { fillDown = [], where } = options;
   const grouped = new Map([...emptyParts.grouped].map(([at, count]) => [columns[at] ?? '', count]));
-  const dittos = dittoGuesses(survey, options);
+  const dittos = survey.dittos.guesses(options);
   const names = [...new Set([...untitled.keys(), ...grouped.keys()])].filter(
     (name) => !fillDown.includes(name) && !dittos.has(name),
   );
@@ -136,31 +135,6 @@ export function continuedGuess(survey: Survey, options: SheetOptions): GuessPart
     guesses: [...dittos.values(), ...guesses],
   };
 }
-
-/** Column → the question about its cells such as `ditto`, which would be sent as a text. */
-function dittoGuesses(
-  { dittos }: Survey,
-  { fillDown = [], where, null: nothings = [] }: SheetOptions,
-): ReadonlyMap<string, Guess> {
-  if (nothings.includes(KEEP)) return new Map();
-  const open = [...dittos].filter(([name, { count }]) => count > 0 && !fillDown.includes(name));
-  return new Map(
-    open.map(([name, { count, empty, words }]) => {
-      const texts = [...words];
-      const says = count === 1 ? '1 cell says' : `${count} cells say`;
-      const also =
-        empty > 0 ? `; ${plural(empty, 'empty cell')} ${empty === 1 ? 'stays' : 'stay'} empty` : '';
-      const shown = list(texts.slice(0, MAX_SHOWN).map((word) => JSON.stringify(word)));
-      const text = `in "${name}", ${says} that the value above comes again (${shown}), which is taken${also}`;
-      const among = alsoMet(where, conditionAmong(name, '!=', texts));
-      const without = or(count === 1 ? 'to leave its row out' : 'to leave their rows out', { where: among });
-      const sent = or('to send all cells as they stand', { null: [KEEP] });
-      return [name, toConfirm('rows', text, { fillDown: [name] }, without, sent)];
-    }),
-  );
-}
-
-const MAX_SHOWN = 5;
 
 export function rowGuesses(survey: Survey, options: SheetOptions): GuessPart {
   const { format, skipRows = [], comment = 'none', totals: answer, delimiter, unquoted } = options;

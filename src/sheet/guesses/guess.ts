@@ -17,6 +17,8 @@ export type Guess = {
   readonly options: GuessOptions;
   /** Answers instead of `options`. */
   readonly alternatives?: readonly Alternative[];
+  /** Whether only the owner knows the answer: which rows are done, wanted, or rows at all. No printed command answers by itself. */
+  readonly isChoice?: true;
 };
 
 /** Options of a sheet, as a batch stores them. */
@@ -93,9 +95,7 @@ export const choosesLetters = ({ options: { encoding } }: Guess): boolean =>
 export const unconfirmed = (guesses: readonly Guess[]): readonly Guess[] =>
   guesses.filter(({ sure }) => sure === 'confirm');
 
-/** Whether only the owner knows the answer: which rows are done, or wanted. No printed command answers by itself. */
-export const choosesRows = ({ about, options }: Guess): boolean =>
-  about === 'rows' && options.drop !== undefined;
+export const choosesRows = ({ isChoice }: Guess): boolean => isChoice === true;
 
 /** The flags of the answers that a printed command may give. */
 export const printedAnswers = (guesses: readonly Guess[]): ReturnType<typeof flagsOf> =>

@@ -232,6 +232,10 @@ async function settleValues(
     gpuGuesses(survey, options, inputTypes !== undefined),
     survey.entities.guess(options, matched.guesses),
     { guesses: stateGuesses(survey, keys, options), options: {} },
+    {
+      guesses: survey.unlike.guesses(options, reading.guesses, knownSheet.refusesOddRows === true),
+      options: {},
+    },
     marks,
     numberGuesses(survey, plan, { ...matched.options, ...marks.options }),
     { guesses: encodingGuess(survey, reading), options: {} },

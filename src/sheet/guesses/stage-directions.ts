@@ -15,7 +15,8 @@ const RULE =
 /** A text that is struck out, also behind a bullet, and a footnote. */
 const NO_TEXT = /^(?:[-*+•]\s+)?~~[^~]+~~[.,;]?$|^\[\d{1,3}\]\s/u;
 
-const isDirection = (text: string): boolean =>
+/** Whether the text says what happens, or is struck out. */
+export const isDirection = (text: string): boolean =>
   NO_TEXT.test(text) || (DIRECTION.test(text) && text.split(/\s+/).length <= MAX_WORDS);
 
 /** The texts among the cells of a column; all of them if most look like directions. */

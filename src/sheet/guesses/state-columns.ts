@@ -105,7 +105,7 @@ export class StateColumns {
     const above =
       blank > 0 && column.like.includes(0) ? [or('to take it from the row above', { fillDown: [name] })] : [];
     const choices = isFew ? this.#choices(column) : this.#filled(column);
-    return toConfirm('rows', text, dropped(name), ...choices, ...above);
+    return { ...toConfirm('rows', text, dropped(name), ...choices, ...above), isChoice: true };
   }
 
   /** Rows without a state, and rows with it. Where there are many states, rows that are marked in any way are left out together. */

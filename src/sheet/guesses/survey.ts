@@ -7,10 +7,10 @@ import { isWithoutInput, repeatsHeader, sentColumns, templatedColumns } from '..
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
 import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
 import { isErrorWord, isNumeric, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
-import { isDitto } from '../ditto.ts';
 import { isTotal } from '../total-text.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 import { oddCellsOf, type OddCells } from '../odd-rows.ts';
+import { DittoCells } from './ditto-cells.ts';
 import { EmptyParts } from './empty-parts.ts';
 import { EntityCells } from './entity-cells.ts';
 import { setsSetting } from './input-names.ts';
@@ -20,6 +20,7 @@ import { type NumberSurvey, takeNumber } from './number-survey.ts';
 import { listInput } from './sample.ts';
 import { StageDirections } from './stage-directions.ts';
 import { StateColumns } from './state-columns.ts';
+import { UnlikeTexts } from './unlike-texts.ts';
 
 export type SurveyParams = {
   readonly plan: ColumnMapping;
@@ -75,8 +76,8 @@ export class Survey {
   continued = 0;
   /** Column of a template → rows that continue the row above, and do not have it. */
   readonly untitled = new Map<string, number>();
-  /** Column → the number of its cells that say that the value above comes again, their spellings, and its empty cells. */
-  readonly dittos = new Map<string, { count: number; empty: number; readonly words: Set<string> }>();
+  readonly dittos = new DittoCells();
+  readonly unlike: UnlikeTexts;
   #above: readonly string[] = [];
   #filled: readonly string[] = [];
   /** Lines of totals and of the notes below them. */
@@ -147,7 +148,7 @@ export class Survey {
     this.#templated = templatedColumns(plan);
     this.states = new StateColumns(idle, [...new Set([0, ...this.#templated])]);
     this.emptyParts = new EmptyParts(plan);
-    this.entities = new EntityCells(plan);
+    [this.entities, this.unlike] = [new EntityCells(plan), new UnlikeTexts(plan)];
     this.#oddCells = oddCellsOf(plan);
     this.#mapped = plan.feeds.flatMap(({ input, from, kind, type }) => {
       if (!('column' in from)) return [];
@@ -250,10 +251,11 @@ export class Survey {
     this.states.take(record);
     this.entities.take(cells);
     const sentText = cells[this.#text ?? -1] ?? '';
-    if (sentText.trim() !== '') this.directions.take(sentText, record.line);
+    const isNoText = sentText.trim() !== '' && this.directions.take(sentText, record.line);
+    if (!isNoText) this.unlike.take(cells, record.line);
     this.#takeNames(cells);
     this.#takeGpus(cells);
-    for (const at of this.#sent) this.#takeDitto(cells[at] ?? '', this.columns[at] ?? '');
+    for (const at of this.#sent) this.dittos.take(cells[at] ?? '', this.columns[at] ?? '');
     for (const at of this.#templated) this.#takeWord(cells[at]?.trim() ?? '', 'string', '', []);
     for (const { column, kind, name, choices, isSeed: isOfSeed } of this.#mapped) {
       const text = cells[column]?.trim() ?? '';
@@ -263,15 +265,6 @@ export class Survey {
         takeNumber(this.numbers, record, column, { name, nothings: this.#plan.nothings });
       if (!isNumeric(kind) && this.words.size < MAX_WORDS) this.#takeWords(cells[column] ?? '');
     }
-  }
-
-  #takeDitto(text: string, name: string): void {
-    const isEmpty = text.trim() === '';
-    if (!isEmpty && !isDitto(text)) return;
-    const ditto = this.dittos.get(name) ?? { count: 0, empty: 0, words: new Set() };
-    this.dittos.set(name, ditto);
-    ditto[isEmpty ? 'empty' : 'count'] += 1;
-    if (!isEmpty) ditto.words.add(text);
   }
 
   #putShort({ line }: SheetRecord, cells: readonly string[]): void {

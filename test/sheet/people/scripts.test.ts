@@ -51,7 +51,6 @@ describe('names of speakers in a script', () => {
 
   it.each([
     'It is late.\nHe said: go.\nRain came early.\n',
-    'https://example.com\n12:30 we left\nThe one thing I know: rain\n',
     'portrait: a fox\nportrait: an owl\n',
   ])('are none in %j', async (text) => {
     const { rows, guesses } = await script('a.txt', text);

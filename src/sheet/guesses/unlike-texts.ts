@@ -1,0 +1,190 @@
+// Asks about sent cells that are unlike most others of their column: a word among sentences, a heading in capitals, a sign in front, an
+// address in a text, several names in one cell, and a remark where others name files. Only their owner knows whether they are texts.
+
+import type { ColumnMapping } from '../column-mapping.ts';
+import { isDitto, openText } from '../ditto.ts';
+import { list } from '../../errors/error.ts';
+import { shortened } from '../../errors/outside-text.ts';
+import { KEEP, NOTHING_WORDS } from '../parse-cell.ts';
+import type { SheetOptions } from '../sheet-source.ts';
+import { alsoMet, conditionAmong } from '../where/condition-word.ts';
+import { type Guess, or, said, toConfirm } from './guess.ts';
+import { isAddress, isSentence, listInput } from './sample.ts';
+import { isDirection } from './stage-directions.ts';
+
+const LEAST_TEXTS = 3;
+/** Columns of names, languages and voices have shorter ones. */
+const LEAST_WORDS = 3;
+/** At most one text of so many is unlike the others. */
+const USUAL = 3;
+/** Texts that a condition lists. */
+const MOST_LISTED = 5;
+const MAX_SHOWN = 40;
+
+/** How many words most texts have where one of a word alone is short, and one of two words. */
+const USUAL_WORDS = [4, 12] as const;
+const MOST_WORDS = 40;
+/** A list of names has more words than a name. */
+const MOST_NAMES = 8;
+
+const STARTS = /^[\p{L}\p{N}\p{M}\p{Extended_Pictographic}"'“”„‘’«»‹›¿¡「『（(([{<…&@$€£¥°]/u;
+const WITH_ADDRESS = /:\/\/|\bwww\.|[\w.-]@[\w-]+\.\w/i;
+/** Letters of scripts without capitals, many of which need no blanks. */
+const WITHOUT_BLANKS = /\p{Lo}/u;
+const CODE = /^(?:\p{Lu}{2,3}|\p{Ll}{2,3})(?:[-_]\p{L}{2,4})?$/u;
+
+type Trait = (text: string) => boolean;
+
+/** Traits of a text among texts. */
+const OF_TEXTS: readonly Trait[] = [
+  (text) => STARTS.test(text),
+  (text) => /\p{Ll}|\p{Lo}/u.test(text),
+  (text) => !/[:@]|www/i.test(text) || !WITH_ADDRESS.test(text),
+];
+/** Traits of a name, of the code of a language, and of the address of a file. */
+const OF_NAMES: readonly Trait[] = [
+  (text) => !isSeveral(text),
+  (text) => CODE.test(text),
+  (text) => isAddress(text) || /^data:|[/\\]/.test(text),
+];
+
+/** Whether the cell lists names. */
+const isSeveral = (text: string): boolean => /\S\s*[,;|]\s*\S/.test(text);
+
+/** The texts that lack a trait: their number, and the first ones with a line of each. */
+class Lacking {
+  count = 0;
+  readonly lines = new Map<string, number>();
+
+  put(text: string, line: number): void {
+    this.count += 1;
+    if (this.lines.size <= MOST_LISTED && !this.lines.has(text)) this.lines.set(text, line);
+  }
+
+  isFew(of: number): boolean {
+    return this.count > 0 && this.count * USUAL <= of;
+  }
+}
+
+type LackingOf = { readonly has: Trait; readonly lacking: Lacking };
+const lackingOf = (traits: readonly Trait[]): readonly LackingOf[] =>
+  traits.map((has) => ({ has, lacking: new Lacking() }));
+
+class ColumnTexts {
+  readonly name: string;
+  readonly #isPrompt: boolean;
+  readonly #ofTexts = lackingOf(OF_TEXTS);
+  readonly #ofNames = lackingOf(OF_NAMES);
+  /** Number of texts by their number of words. */
+  readonly #words = new Uint32Array(MOST_WORDS + 1);
+  /** Texts of one word, of two … that end as no sentence does. */
+  readonly #short = USUAL_WORDS.map((most) => ({ most, lacking: new Lacking() }));
+  #count = 0;
+
+  /** `isPrompt`: its short texts are no names. */
+  constructor(name: string, isPrompt: boolean) {
+    [this.name, this.#isPrompt] = [name, isPrompt];
+  }
+
+  take(cell: string, line: number): void {
+    const text = cell.trim();
+    if (text === '') return;
+    this.#count += 1;
+    const words = wordsIn(text);
+    this.#words[words] = (this.#words[words] ?? 0) + 1;
+    if (words <= MOST_NAMES)
+      for (const { has, lacking } of this.#ofNames) if (!has(text) && !isWord(text)) lacking.put(cell, line);
+    const put = (lacking: Lacking): void => {
+      if (!isWord(text) && !isMentioned(text)) lacking.put(cell, line);
+    };
+    for (const { has, lacking } of this.#ofTexts) if (!has(text)) put(lacking);
+    const short = this.#short[words - 1]?.lacking;
+    if (short !== undefined && !isSentence(text) && !WITHOUT_BLANKS.test(text)) put(short);
+  }
+
+  /** The texts that are unlike the others. */
+  get unlike(): readonly Lacking[] {
+    if (this.#count < LEAST_TEXTS) return [];
+    const usual = this.#usualWords();
+    const areShort = usual < LEAST_WORDS;
+    if (areShort && this.#isPrompt) return [];
+    const short = this.#short.filter(({ most }) => usual >= most);
+    return (areShort ? this.#ofNames : [...this.#ofTexts, ...short]).flatMap(({ lacking }) =>
+      lacking.isFew(this.#count) ? [lacking] : [],
+    );
+  }
+
+  #usualWords(): number {
+    let below = 0;
+    for (const [words, count] of this.#words.entries()) {
+      below += count;
+      if (below * 2 > this.#count) return words;
+    }
+    return 0;
+  }
+}
+
+function wordsIn(text: string): number {
+  let words = 1;
+  for (let at = text.indexOf(' '); at >= 0 && words < MOST_WORDS; at = text.indexOf(' ', at + 1))
+    if (text[at + 1] !== ' ') words += 1;
+  return words;
+}
+
+/** Whether a question is about the word: it stands for the value above, or for nothing. */
+const isWord = (text: string): boolean => isDitto(text) || NOTHING_WORDS.has(text.toLowerCase());
+
+/** Whether a question is about the text: it says what happens, or refers to another text. */
+const isMentioned = (text: string): boolean => isDirection(text) || openText(text) !== undefined;
+
+export class UnlikeTexts {
+  readonly #columns: readonly { readonly at: number; readonly texts: ColumnTexts }[];
+  readonly #asText: ColumnMapping['asText'];
+
+  constructor({ feeds, columns, asText }: ColumnMapping) {
+    this.#asText = asText;
+    const prompt = listInput(feeds.flatMap(({ type }) => type ?? []));
+    this.#columns = feeds.flatMap(({ input, from, kind, type }) => {
+      if (!('column' in from) || type === undefined || type.options !== undefined) return [];
+      if (kind !== 'string') return [];
+      return [
+        { at: from.column, texts: new ColumnTexts(columns[from.column]?.name ?? '', input === prompt) },
+      ];
+    });
+  }
+
+  take(cells: readonly string[], line: number): void {
+    for (const { at, texts } of this.#columns) texts.take(this.#asText(cells[at] ?? ''), line);
+  }
+
+  /** `earlier`: questions that may name the same lines. `isUnattended`: nobody can answer, and no row waits for an answer. */
+  guesses(options: SheetOptions, earlier: readonly Guess[], isUnattended: boolean): readonly Guess[] {
+    const { where, null: nothings = [], totals, skipRows, split = [] } = options;
+    if (nothings.includes(KEEP) || totals === 'send' || skipRows?.length === 0) return [];
+    return this.#columns.flatMap(({ texts: { name, unlike } }) => {
+      const lines = new Map(unlike.flatMap((few) => [...few.lines]));
+      const texts = [...lines].flatMap(([text, line]) => (isNamed(line, earlier) ? [] : [text]));
+      if (texts.length === 0) return [];
+      const shown = texts.slice(0, MOST_LISTED).map((text) => `"${shortened(text, MAX_SHOWN)}"`);
+      const [are, whose] =
+        texts.length === 1 ? ['is unlike the others', 'its row'] : ['are unlike the others', 'their rows'];
+      const isListed = texts.length <= MOST_LISTED;
+      const text = `${list([...shown, ...(isListed ? [] : ['…'])])} in "${name}" ${are}, and ${are.slice(0, 3).trim()} sent`;
+      if (isUnattended) return [said('rows', text)];
+      const among = alsoMet(where, conditionAmong(name, '!=', texts));
+      const answers = [
+        ...(texts.every(isSeveral) ? [or('to run each of the parts', { split: [...split, name] })] : []),
+        ...(isListed ? [or(`to leave ${whose} out`, { where: among })] : []),
+      ];
+      return [{ ...toConfirm('rows', text, { null: [...nothings, KEEP] }, ...answers), isChoice: true }];
+    });
+  }
+}
+
+/** Whether an answer to an earlier question leaves the line out. */
+const isNamed = (line: number, earlier: readonly Guess[]): boolean =>
+  earlier.some(({ options, alternatives = [] }) =>
+    [options, ...alternatives.map((answer) => answer.options)].some(({ skipRows = [] }) =>
+      skipRows.some(({ from, to }) => line >= from && line <= to),
+    ),
+  );
