@@ -5,6 +5,15 @@ import type { Guessed } from './guessed.ts';
 export const TEXT_GUESSES: readonly Guessed[] = [
   {
     found:
+      'a text that is unlike most others of its column: `OMITIDO` or a heading in capitals among sentences, a sign in front, an address, `DE, CZ` among languages, `(same as 1)` among files',
+    means:
+      'sent; only you know the answer, so `--where` leaves it out, `--split` runs each part, and `--null keep` sends it',
+    does: 'asked',
+    flag: '--null',
+    sheet: 'prompt\na fox in deep snow\na crow on a fence\nan owl on a mill\nOMITIDO\n',
+  },
+  {
+    found:
       'a line of subtitles that stands where no cue has it: behind an empty line, above the first cue, or with unclear times',
     means: 'its text, or the times of its cue',
     does: 'asked',

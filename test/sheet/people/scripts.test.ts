@@ -49,19 +49,19 @@ describe('names of speakers in a script', () => {
     ]);
   });
 
-  it.each([
-    'It is late.\nHe said: go.\nRain came early.\n',
-    'portrait: a fox\nportrait: an owl\n',
-  ])('are none in %j', async (text) => {
-    const { rows, guesses } = await script('a.txt', text);
-    expect(rows).toEqual(
-      text
-        .trim()
-        .split('\n')
-        .map((line) => JSON.stringify({ text: line })),
-    );
-    expect(questions(guesses)).toEqual([]);
-  });
+  it.each(['It is late.\nHe said: go.\nRain came early.\n', 'portrait: a fox\nportrait: an owl\n'])(
+    'are none in %j',
+    async (text) => {
+      const { rows, guesses } = await script('a.txt', text);
+      expect(rows).toEqual(
+        text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.stringify({ text: line })),
+      );
+      expect(questions(guesses)).toEqual([]);
+    },
+  );
 
   it('are kept in prompts for pictures', async () => {
     const { rows } = await read('a.txt', 'Portrait: a fox\nPortrait: an owl\n');
