@@ -5,21 +5,14 @@
 //      --program 'python gen.py' ──named──▶ <home>/programs/<id>.json ──id──▶ the run service reads it
 
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { errorMessage, problem, type RunsheetError } from '../errors/error.ts';
 import { canonical } from './canonical-json.ts';
 import { exactText, parseExactly } from './exact-json.ts';
 import { readPlainFile } from './plain-file.ts';
+import { replaceFile } from './replace-file.ts';
 import type { Environment } from './user-folders.ts';
 
 const namedProgramSchema = z.strictObject({
@@ -241,9 +234,7 @@ export const ownTasksIn = (home: string): string => join(home, 'own-tasks');
 export function keepProgram(programs: string, program: NamedProgram): string {
   const id = programId(program);
   mkdirSync(programs, { recursive: true, mode: 0o700 });
-  const part = `${fileOf(programs, id)}.${process.pid}.part`;
-  writeFileSync(part, exactText(program), { mode: 0o600, flush: true });
-  renameSync(part, fileOf(programs, id));
+  replaceFile(fileOf(programs, id), exactText(program));
   return id;
 }
 

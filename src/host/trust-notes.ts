@@ -3,8 +3,8 @@
 //
 //   <notes>/trusted/<sha256 of path and content>.json   {"path":"/home/ann/clone/runsheet.toml","at":"2026-11-23T01:00:00.000Z"}
 
-import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
@@ -13,6 +13,7 @@ import { isBelow } from './below.ts';
 import { canonical } from './canonical-json.ts';
 import { folderFault, takeOwnFolder } from './own-folder.ts';
 import { readPlainFile } from './plain-file.ts';
+import { replaceFile } from './replace-file.ts';
 
 const schema = z.object({ path: z.string(), at: z.iso.datetime() });
 export type TrustNote = z.output<typeof schema>;
@@ -43,14 +44,11 @@ export function trustNotes(notes: string): readonly TrustNote[] {
 /** Throws E606 if there is no place for notes. */
 export function trust(notes: string, subject: TrustSubject): void {
   const { path } = subject;
-  const file = fileOf(notes, subject);
-  const beside = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     for (const folder of [notes, folderOf(notes)])
       if (takeOwnFolder(folder) !== undefined) throw new Error(`others can have written to ${folder}`);
     const note: TrustNote = { path, at: new Date().toISOString() };
-    writeFileSync(beside, JSON.stringify(note), { mode: 0o600 });
-    renameSync(beside, file);
+    replaceFile(fileOf(notes, subject), JSON.stringify(note));
   } catch (cause) {
     const reason = 'this user has no folder that can remember what is trusted';
     const hint =

@@ -10,12 +10,13 @@
 // this also holds for a time whose batch a user has removed.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { timesOf } from './cron.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
 import { canonical } from '../host/canonical-json.ts';
+import { replaceFile } from '../host/replace-file.ts';
 import { textIfThere } from '../errors/file-fault.ts';
 
 /** A window of times that `runsheet schedule trigger` allowed. */
@@ -51,11 +52,8 @@ export type TicketFolder = ReturnType<typeof openTickets>;
 export function openTickets(home: string) {
   const folder = join(home, 'schedules');
   const read = (name: string): Ticket | undefined => readTicket(fileOf(folder, name));
-  const save = (name: string, ticket: Ticket): void => {
-    const file = fileOf(folder, name);
-    writeFileSync(`${file}.new`, JSON.stringify(ticket), { mode: 0o600, flush: true });
-    renameSync(`${file}.new`, file);
-  };
+  const save = (name: string, ticket: Ticket): void =>
+    replaceFile(fileOf(folder, name), JSON.stringify(ticket));
   const change = (name: string, edit: (ticket: Ticket) => Ticket): void =>
     alone(folder, () => {
       const ticket = read(name);

@@ -1,11 +1,11 @@
 // Resolves the base address `local`, where the local run service of this state folder listens, and decides whether webhooks can
 // reach our receiver.
 
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyFromEnvironment } from '../host/api-key.ts';
 import type { ServiceConnection } from './connection.ts';
 import { isThisMachine } from '../host/proxies.ts';
+import { replaceFile } from '../host/replace-file.ts';
 import { textIfThere } from '../errors/file-fault.ts';
 
 /** Names the local run service in place of a base address, because its port may change between starts. */
@@ -19,7 +19,7 @@ type LocalAddress = { readonly base: string; readonly token: string };
 const localFile = (home: string): string => join(home, 'local-service.json');
 
 export const keepLocalService = (home: string, address: LocalAddress): void =>
-  writeFileSync(localFile(home), JSON.stringify(address), { mode: 0o600 });
+  replaceFile(localFile(home), JSON.stringify(address));
 
 /** undefined if no local run service was started in this state folder. */
 export function localService(home: string): Pick<ServiceConnection, 'base' | 'key'> | undefined {

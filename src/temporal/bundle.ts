@@ -1,12 +1,13 @@
 // Provides the workflow code as one bundle. The npm package contains it; a clone builds it once and caches it until its sources
 // change, because bundling is the slowest step of a start.
 
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkerOptions } from '@temporalio/worker';
+import { replaceFile } from '../host/replace-file.ts';
 import { refuseUnbuildable } from './clone-path.ts';
 
 export type WorkflowBundle = NonNullable<WorkerOptions['workflowBundle']>;
@@ -83,14 +84,7 @@ function forNode<R>(rule: R): R {
 
 async function keep(path: string, code: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const beside = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(beside, code);
-    await rename(beside, path);
-  } catch (error) {
-    await rm(beside, { force: true });
-    throw error;
-  }
+  replaceFile(path, code, { mode: 0o666 });
   const stale = (await readdir(dirname(path))).filter((name) => /^workflow-bundle-[0-9a-f]+\.js$/.test(name));
   const outdated = stale.map((name) => join(dirname(path), name)).filter((file) => file !== path);
   await Promise.all(outdated.map((file) => rm(file, { force: true })));

@@ -1,11 +1,11 @@
 // Reads and writes .runsheet/embedded.json, which describes the running stack of a state folder. Commands use it to join the
 // stack, and to clean up after a killed one.
 
-import { randomUUID } from 'node:crypto';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { textIfThere } from '../../errors/file-fault.ts';
 import { jsonIn } from '../../errors/outside-text.ts';
+import { replaceFile } from '../../host/replace-file.ts';
 
 export type StackRecord = {
   readonly pid: number;
@@ -47,16 +47,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Writes atomically, so that concurrent writes cannot mix. */
-export function writeRecord(home: string, record: StackRecord): void {
-  const beside = `${recordFile(home)}.${randomUUID()}`;
-  try {
-    writeFileSync(beside, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
-    renameSync(beside, recordFile(home));
-  } catch (error) {
-    rmSync(beside, { force: true });
-    throw error;
-  }
-}
+export const writeRecord = (home: string, record: StackRecord): void =>
+  replaceFile(recordFile(home), `${JSON.stringify(record, undefined, 2)}\n`);
 
 export const removeRecord = (home: string): void => rmSync(recordFile(home), { force: true });

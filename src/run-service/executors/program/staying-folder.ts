@@ -8,8 +8,9 @@
 //      limit        what it was busy with when that time was up
 //      closed       the input of the program has ended
 
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from '../../../host/replace-file.ts';
 import { Answers } from './answers.ts';
 import { TryFolder } from './try-folder.ts';
 
@@ -44,9 +45,8 @@ export class StayingFolder {
   setTimer(text: string, seconds: number): void {
     // The process may be over, and its folder gone.
     if (!existsSync(this.path)) return;
-    const file = join(this.path, 'timer');
-    writeFileSync(`${file}.part`, `${text} ${seconds}\n`, { mode: 0o600 });
-    renameSync(`${file}.part`, file);
+    // A power loss ends the process, too.
+    replaceFile(join(this.path, 'timer'), `${text} ${seconds}\n`, { flush: false });
   }
 
   noteIdle = (): void => this.setTimer('idle', 0);
