@@ -83,7 +83,9 @@ export async function* expandedRows(
   let [seen, kept] = [0, 0];
   for await (const record of records) {
     seen += 1;
-    const is = record.fault !== undefined || isMet(record);
+    const isUnread =
+      record.fault !== undefined && (record.members === undefined || record.cells.length === 0);
+    const is = isUnread || isMet(record);
     if (is === false) continue;
     kept += 1;
     const used = is === true ? record : { ...record, fault: is };

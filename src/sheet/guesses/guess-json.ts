@@ -57,7 +57,12 @@ export async function settleJson(
     const sample = await sampleOf(source, options, names);
     const matched = matchColumns({ file: source.name, columns, options, inputTypes, sample });
     const valuesOf = (name: string): readonly string[] => valuesAt(sample, names.indexOf(name));
-    const objects = objectParts({ columns: names, inputTypes, options: matched.options, valuesOf });
+    const objects = objectParts({
+      columns: names,
+      inputTypes,
+      options: { ...matched.options, drop: userOptions.drop },
+      valuesOf,
+    });
     if (objects.length > 0) {
       const map = { ...userOptions.map, ...mappedBy(objects) };
       const again = await settleJson(source, { ...userOptions, map }, inputTypes);

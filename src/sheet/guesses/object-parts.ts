@@ -1,10 +1,13 @@
 // Asks which part of an object an input means: `voice.name` of rows whose `voice` is an object, where the input takes a text.
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
+import { list } from '../../errors/error.ts';
 import { kindOf, takesFiles } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { areIds } from './cell-forms.ts';
-import { type Guess, mapped, or, plainName, toConfirm } from './guess.ts';
+import { dropped, type Guess, mapped, or, plainName, toConfirm } from './guess.ts';
+import { areOneSetting, nameProper } from './input-names.ts';
+import { mappedBy } from './open-columns.ts';
 import { fits } from './sample.ts';
 
 type ObjectFacts = {
@@ -14,8 +17,43 @@ type ObjectFacts = {
   readonly valuesOf: (column: string) => readonly string[];
 };
 
-/** The questions about inputs whose cells are objects; each proposes a part with values that fit. */
-export function objectParts({ columns, inputTypes = [], options, valuesOf }: ObjectFacts): readonly Guess[] {
+/** The questions about inputs whose cells are objects; each proposes a part with values that fit, and then the settings beside it. */
+export function objectParts(facts: ObjectFacts): readonly Guess[] {
+  const parts = partsOfInputs(facts);
+  const map = { ...facts.options.map, ...mappedBy(parts) };
+  return [...parts, ...settingsBeside({ ...facts, options: { ...facts.options, map } })];
+}
+
+/** Asks about inputs without a column that are parts of an object by name, when another part of that object is sent. */
+function settingsBeside({ columns, inputTypes = [], options, valuesOf }: ObjectFacts): readonly Guess[] {
+  const { map, set, drop } = options;
+  const isCalled = (name: string, input: string): boolean =>
+    nameProper(name) === nameProper(input) || areOneSetting(name, input);
+  const unfed = inputTypes.filter(
+    ({ name }) =>
+      !Object.hasOwn(map, name) &&
+      !Object.hasOwn(set, name) &&
+      !columns.some((column) => isCalled(column, name)),
+  );
+  const objects = columns.filter(
+    (name) => !drop.includes(name) && Object.values(map).some((path) => path.startsWith(`${name}.`)),
+  );
+  return objects.flatMap((object): readonly Guess[] => {
+    const beside = unfed.flatMap((type): readonly (readonly [string, string])[] => {
+      const path = pathsIn(object, type, valuesOf(object)).find((part) =>
+        isCalled(part.slice(object.length + 1), type.name),
+      );
+      return path === undefined ? [] : [[type.name, path]];
+    });
+    if (beside.length === 0) return [];
+    const texts = beside.map(([input, path]) => `${path} (${input})`);
+    const text = `"${object}" has settings beside it, which are sent too: ${list(texts)}`;
+    const without = or('to leave them out', dropped(object));
+    return [toConfirm('columns', text, { map: Object.fromEntries(beside) }, without)];
+  });
+}
+
+function partsOfInputs({ columns, inputTypes = [], options, valuesOf }: ObjectFacts): readonly Guess[] {
   const isNoInput = (name: string): boolean =>
     !inputTypes.some((type) => plainName(type.name) === plainName(name));
   return inputTypes

@@ -73,8 +73,9 @@ export async function* jsonRecords(
     const { line, column, text } = piece;
     const read = readPiece(source, options, piece);
     const members = new Members(piece, text);
-    if ('fault' in read) yield { line, column, members, cells: [], fault: read.fault };
-    else yield { line, column, members, cells: columns.map((name) => valueOf(read.values, name, paths)) };
+    const { values, ...fault } = { values: undefined, ...read };
+    const cells = values === undefined ? [] : columns.map((name) => valueOf(values, name, paths));
+    yield { line, column, members, cells, ...fault };
   }
 }
 
@@ -194,7 +195,8 @@ async function* columnRows(file: string, texts: AsyncIterable<string>): AsyncGen
 }
 
 type JsonRow = Readonly<Record<string, unknown>>;
-type ReadPiece = { readonly values: JsonRow } | { readonly fault: RecordFault };
+/** A row without its wrapped object still has the values by which a condition leaves it out. */
+type ReadPiece = { readonly values: JsonRow; readonly fault?: RecordFault } | { readonly fault: RecordFault };
 
 const isRow = (value: unknown): value is JsonRow =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
@@ -228,7 +230,7 @@ function withoutWrapping(values: JsonRow, wrapping: string | undefined, at: Spot
   // A row without its inputs would run with the deployment's defaults.
   if (!isRow(inner)) {
     const what = `the row has no object "${wrapping}", in which the others have their inputs`;
-    return { fault: { line: at.line, column: at.column, what } };
+    return { values, fault: { line: at.line, column: at.column, what } };
   }
   const { [wrapping]: _, ...outer } = values;
   const both = Object.keys(inner).find((name) => Object.hasOwn(outer, name));

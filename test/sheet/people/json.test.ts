@@ -275,10 +275,38 @@ describe('an object where an input takes a text', () => {
     ]);
   });
 
+  it('gives the settings beside the text too, which is asked, unless the object is left out', async () => {
+    const text =
+      '{"id":1,"image":"https://a.example/b.png","meta":{"prompt":"a fox","cfgScale":6.5,"seed":5}}\n';
+    const { rows, guesses } = await read('a.jsonl', text, options);
+    expect(rows.map((row) => row.slice(2))).toEqual([
+      expect.stringMatching(/^{"cfg":6.5,"image":.*,"prompt":"a fox","seed":5}$/),
+    ]);
+    expect(guesses).toContain(
+      '? "meta" has settings beside it, which are sent too: meta.seed (seed), meta.cfgScale (cfg); to leave them out: --drop meta (--map seed=meta.seed --map cfg=meta.cfgScale)',
+    );
+    const without = await read('a.jsonl', text, { ...options, drop: ['meta'] });
+    expect(without.rows[0]).toMatch(/^1 {"image":[^,]*,"prompt":"a fox"}$/);
+    expect(without.guesses.join()).not.toContain('settings beside');
+  });
+
   it('without a part that fits is refused', async () => {
     const text = '{"text":"Hello","voice":{"pitch":2}}\n';
     await expect(read('a.jsonl', text, options, { inputTypes: VOICED })).rejects.toMatchObject({
       problems: [expect.objectContaining({ code: 'E202' })],
     });
+  });
+});
+
+describe('a row without the object that has the inputs of the others', () => {
+  const text =
+    '[{"id":1,"meta":{"prompt":"a fox"}},{"id":2,"meta":null},{"id":3,"meta":{"prompt":"an owl"}}]';
+
+  it('is refused alone, and left out by a condition', async () => {
+    await expect(read('a.json', text, json)).rejects.toMatchObject({
+      problems: [{ code: 'E103', place: { row: 2 } }],
+    });
+    const { rows } = await read('a.json', text, { ...json, where: 'id != 2' });
+    expect(rows).toEqual(['1 {"prompt":"a fox"}', '3 {"prompt":"an owl"}']);
   });
 });
