@@ -97,9 +97,11 @@ export const unconfirmed = (guesses: readonly Guess[]): readonly Guess[] =>
 
 export const choosesRows = ({ isChoice }: Guess): boolean => isChoice === true;
 
-/** The flags of the answers that a printed command may give. */
-export const printedAnswers = (guesses: readonly Guess[]): ReturnType<typeof flagsOf> =>
-  unconfirmed(guesses).flatMap((guess) => (choosesRows(guess) ? [] : flagsOf(guess.options)));
+/** The flags of the answers that a printed command may give, each once. */
+export function printedAnswers(guesses: readonly Guess[]): ReturnType<typeof flagsOf> {
+  const flags = unconfirmed(guesses).flatMap((guess) => (choosesRows(guess) ? [] : flagsOf(guess.options)));
+  return [...new Map(flags.map((flag) => [flag.join('\n'), flag])).values()];
+}
 
 /** E111 for unconfirmed guesses; `command` states all but those about rows. `isDeclined`: the user rejected one. */
 export function guessesRefused(

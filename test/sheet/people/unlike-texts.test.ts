@@ -1,6 +1,7 @@
 // Sent cells that are unlike the others of their column: they are shown, and their owner chooses.
 
 import { describe, expect, it } from 'vitest';
+import { mapped, printedAnswers, toConfirm } from '../../../src/sheet/guesses/guess.ts';
 import { input } from '../laying.ts';
 import { read } from './reading.ts';
 
@@ -106,4 +107,15 @@ it('a remark among addresses is asked about', async () => {
     'prompt,image\na fox,https://a.example/1.png\na crow,https://a.example/2.png\nan owl,(same as 1)\nan elk,\n';
   const { guesses } = await read('a.csv', sheet, {}, DRAWN);
   expect(questionsIn(guesses).join()).toMatch(/"\(same as 1\)" in "image" is unlike the others, and is sent/);
+});
+
+it('a printed command answers each question once, and leaves open which rows run', () => {
+  const map = toConfirm('columns', 'column "T" is the input text', mapped('text', 'T'));
+  const open = {
+    ...toConfirm('rows', '"b" is unlike the others', { null: ['keep'] }),
+    isChoice: true,
+  } as const;
+  expect(printedAnswers([map, { ...map, text: 'cells of "T" have braces' }, open])).toEqual([
+    ['--map', 'text=T'],
+  ]);
 });
