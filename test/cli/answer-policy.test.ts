@@ -150,12 +150,15 @@ describe('a column of states', () => {
     isChangeable: true,
     guesses: [
       toConfirm('columns', 'column "promt" is the input prompt', { map: { prompt: 'promt' } }),
-      toConfirm(
-        'rows',
-        'all rows run, whatever column "done" says',
-        { drop: ['done'] },
-        or('to run 1 of 2 rows', where),
-      ),
+      {
+        ...toConfirm(
+          'rows',
+          'all rows run, whatever column "done" says',
+          { drop: ['done'] },
+          or('to run 1 of 2 rows', where),
+        ),
+        isChoice: true,
+      },
     ],
   } satisfies Question;
 
