@@ -12,6 +12,8 @@ export type PlaceKills = {
   readonly places: Readonly<Record<string, Place>>;
   readonly rows: number;
   readonly concurrency: number;
+  /** How many runs execute at each place when a part is killed; seats of runs in doubt stay taken for long. */
+  readonly open: number;
   readonly kills: readonly KilledPart[];
   readonly say: (text: string) => void;
 };
@@ -26,6 +28,8 @@ type PlaceAccount = {
   readonly executions: number;
   /** Rows that began more than once, with their executions. */
   readonly repeated: Readonly<Record<string, number>>;
+  /** Rows that have more executions than attempts. */
+  readonly overbought: readonly string[];
   /** Executions in vain, as the summary says. */
   readonly said: number;
   /** Rows that no execution shows, although they succeeded. */
@@ -52,7 +56,7 @@ export async function killWhileRowsRun(
   killable: Killable,
   ordeal: PlaceKills,
 ): Promise<KillReport> {
-  const { places, rows, concurrency, kills: parts, say } = ordeal;
+  const { places, rows, concurrency, open, kills: parts, say } = ordeal;
   const batches: Record<string, string> = {};
   for (const name of Object.keys(places)) {
     const lines = promptsOf(name, rows).map((prompt, at) => `${prompt},${at}\n`);
@@ -74,7 +78,7 @@ export async function killWhileRowsRun(
   for (const [at, part] of parts.entries()) {
     hold(places, true);
     await until(
-      () => Object.values(places).every((place) => place.open() >= concurrency),
+      () => Object.values(places).every((place) => place.open() >= open),
       `runs execute before kill ${at + 1}`,
     ).catch((cause: unknown) => {
       const states = Object.entries(places).map(
@@ -132,6 +136,9 @@ async function accountOf(
     executions: executed.length,
     repeated: Object.fromEntries(
       [...times].flatMap(([prompt, { length }]) => (length > 1 ? [[prompt, length]] : [])),
+    ),
+    overbought: results.flatMap(({ prompt = '', attempts }) =>
+      (times.get(prompt)?.length ?? 0) > Number(attempts) ? [prompt] : [],
     ),
     said: summary.executed_again?.executions ?? 0,
     unexecuted: promptsOf(name, rows).filter((prompt) => succeeded.has(prompt) && !times.has(prompt)),
