@@ -76,7 +76,12 @@ export const SHEET_ENTRIES = {
       : f.command === undefined
         ? `if they are right, add: ${f.flags}`
         : f.isChoice
-          ? ['choose which rows run, and add the flags of that answer', f.command].filter(Boolean).join(': ')
+          ? [
+              'choose which rows run, and which columns are sent, and add the flags of these answers',
+              f.command,
+            ]
+              .filter(Boolean)
+              .join(': ')
           : `if they are right: ${f.command}`,
   ]),
   E112: textFromThrower(inputRefused),

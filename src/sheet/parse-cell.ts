@@ -65,7 +65,7 @@ export const isYes = (text: string): boolean =>
 
 /** `1024px`, which is 1024. */
 export const WITH_UNIT =
-  /^(-?(?:\d+(?:[.,]\d+)?|[.,]\d+))\s?(px|pixels?|s|secs?|seconds?|fps|frames?|steps?|x)$/i;
+  /^(-?(?:\d+(?:[.,]\d+)?|[.,]\d+))\s?(px|pixels?|s|secs?|seconds?|["″”]|fps|frames?|steps?|x)$/i;
 
 /** `0:05`, which is 5 seconds. */
 const CLOCK = /^(?:(\d+):)?(\d{1,2}):(\d{2})$/;

@@ -167,7 +167,7 @@ describe('a column of states', () => {
     stdin.write('y\n1\n');
     expect(await choice).toEqual([{ answers: {}, stated: where }]);
     const text = String(stderr.read());
-    expect(text).toContain(`Only you know which rows are to run.
+    expect(text).toContain(`Only you know which rows are to run, and which columns are sent.
   a  to run all rows, and take every other line with a ?: --map prompt=promt --drop done
   1  to run 1 of 2 rows: --where 'done != "x"'
   q  stop
@@ -187,7 +187,7 @@ describe('a column of states', () => {
   it('is refused in a script, also with --yes', async () => {
     await expect(refusalOf([STATES], 'run', 'a.csv', '--yes')).rejects.toMatchObject({
       code: 'E111',
-      hint: expect.stringContaining('choose which rows run') as string,
+      hint: expect.stringContaining('choose which rows run, and which columns are sent') as string,
     });
   });
 });

@@ -47,7 +47,7 @@ const asking =
     const isOfRows = question.id === 'guesses';
     const lines = [
       isOfRows
-        ? 'Only you know which rows are to run.'
+        ? 'Only you know which rows are to run, and which columns are sent.'
         : terminalLine(`${what.charAt(0).toUpperCase()}${what.slice(1)}.`),
       ...answers.map((answer) =>
         isOfRows ? alternativeLine(answer) : `  ${answer.key}  ${answer.text ?? ''}`,

@@ -31,7 +31,8 @@ const KNOWN = [
 /** Synonyms of inputs that are data where a deployment has no such input: `Speaker` in a programme of talks. */
 const ALSO_KNOWN = [
   'voice, voice name, speaker, speaker name, character, stimme, sprecher, sprecherin, voix, locuteur, personnage, voz, locutor, personaje, voce',
-  'speed, speaking rate, tempo, geschwindigkeit, vitesse, velocidad, velocità',
+  'speed, speaking rate, tempo, geschwindigkeit, vitesse, débit, velocidad, velocità',
+  'duration, dauer, durée, duración, duração, durata',
   'background, backdrop, hintergrund, arrière-plan, fond, fondo, sfondo',
 ].map(listed);
 

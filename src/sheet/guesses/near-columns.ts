@@ -122,7 +122,9 @@ function isNear(column: string, values: readonly string[], type: InputType, isMa
   if (type.options !== undefined)
     return most(values, (text) => type.options?.some((option) => isChoice(text, option, isMade)) === true);
   if (isNumeric(kindOf(type.type)))
-    return isMade && (areSeconds(values, type) || (!isSetting(column) && areInRange(values, type)));
+    return (
+      areSeconds(column, values, type, isMade) || (isMade && !isSetting(column) && areInRange(values, type))
+    );
   if (!isText(type) || namesAttribute(column)) return false;
   if (most(values, isAddress)) return takesAddresses(type.name) && areFiles(column, values, type.name);
   if (!fits(values, type) || takesAddresses(type.name)) return false;
@@ -137,8 +139,22 @@ function isChoice(text: string, option: string, isMade: boolean): boolean {
   return words.length > 0 && words.every((word) => optionWords.has(word));
 }
 
-const areSeconds = (values: readonly string[], { name }: InputType): boolean =>
-  takesDuration(name) && most(values, (text) => isClock(text) || /^s/i.test(WITH_UNIT.exec(text)?.[2] ?? ''));
+/** Whether the cells are seconds. Without a unit they are, in a sheet that `isMade`, as times are, or if the column is called so. */
+const areSeconds = (
+  column: string,
+  values: readonly string[],
+  { name }: InputType,
+  isMade: boolean,
+): boolean =>
+  takesDuration(name) &&
+  most(
+    values,
+    (text) =>
+      SECONDS.test(WITH_UNIT.exec(text)?.[2] ?? '') ||
+      (isMade && (isClock(text) || (takesDuration(column) && /^\d/.test(text)))),
+  );
+
+const SECONDS = /^(?:s|["″”])/i;
 
 /** Prices and counts of an export lie in wider ranges. */
 const MAX_RANGE = 20;
@@ -173,10 +189,10 @@ const isVersion = (column: string, values: readonly string[], type: InputType): 
   !namesAttribute(column) &&
   containsWords(column, type.name);
 
-/** Whether all cells are files for an input of files, or choices of the input. */
+/** Whether the cells are files for an input of files, mostly addresses, or choices of the input. */
 const areOfInput = (values: readonly string[], type: InputType): boolean =>
   type.options === undefined
-    ? isMedia(type) || values.every(isAddress)
+    ? isMedia(type) || most(values, isAddress)
     : values.every((text) => type.options?.includes(text) === true);
 
 const sent = (column: string, { name }: InputType): Guess =>
@@ -195,12 +211,13 @@ function question(column: string, near: readonly InputType[], columns: readonly 
   const have = inputs.length === 1 ? 'has' : 'have';
   if (like !== undefined && further.length === 0) return sent(column, like);
   const text = `column "${column}" is not sent, and ${list(inputs)} ${have} no column`;
-  return toConfirm(
+  const guess = toConfirm(
     'columns',
     text,
     dropped(column),
     ...inputs.map((input) => or('to send it', mapped(input, column))),
   );
+  return near.some(isMedia) ? { ...guess, isChoice: true } : guess;
 }
 
 function version(column: string, own: string, input: string): Guess {

@@ -46,4 +46,4 @@ export function takeNumber(
 
 /** The first letter identifies the unit: `5s`, `8 sec`; `0:05` is in seconds. */
 const unitIn = (text: string): string =>
-  isClock(text) ? 's' : (WITH_UNIT.exec(text)?.[2]?.charAt(0).toLowerCase() ?? '');
+  isClock(text) ? 's' : (WITH_UNIT.exec(text)?.[2]?.charAt(0).toLowerCase().replace(/["″”]/, 's') ?? '');

@@ -218,7 +218,9 @@ async function settleValues(
   const plan = mapColumns(source.name, columns, options, inputTypes);
   const shaped = shapes.flatMap((part) => part.guesses);
   try {
-    if (options.invalid !== 'skip') refuseRows(source.name, survey, options);
+    // A row that is empty so far may fill the input whose column is not known yet.
+    const isWhole = Object.keys(matched.likely).length === 0;
+    if (options.invalid !== 'skip' && isWhole) refuseRows(source.name, survey, options);
   } catch (error) {
     throw restingOn(error, shaped);
   }

@@ -1,6 +1,7 @@
 // Columns of settings and states: none is left out without a question, and a printed command loses no cell of theirs.
 
 import { describe, expect, it } from 'vitest';
+import { Console } from '../../console/console.ts';
 import { input } from '../laying.ts';
 import { SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import { INPUTS, read } from './reading.ts';
@@ -181,6 +182,8 @@ describe('a column that is not sent while an input of its shape has none', () =>
       /"Start frame" is not sent, and image_url, mask have no column/,
     ],
     ['Length', '5s;8s', /"Length" is not sent, and duration has no column/],
+    ['length', '6;4', /"length" is not sent, and duration has no column; .*--map duration=length/],
+    ['Dauer', '30;45', /"Dauer" is the input duration/],
     ['Look', 'euler;dpmpp_2m', /"Look" is the input sampler, not data; .*--drop Look/],
     ['Look', 'euler;bright', /"Look" is not sent, and sampler has no column/],
     ['Images', '4;4', /"Images" .* how often each row runs; .*--repeat Images/],
@@ -204,6 +207,33 @@ describe('a column that is not sent while an input of its shape has none', () =>
       .join('')}`;
     const { guesses } = await read('a.csv', text, {}, { inputTypes: SHOT });
     expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([expect.stringMatching(question)]);
+  });
+
+  it('is sent to the only input of addresses if most of its cells are some', async () => {
+    const text = 'prompt,Referencia\na fox,https://a.b/1.png\nan owl,https://a.b/2.png\na crow,(same as 1)\n';
+    const inputTypes = SHOT.filter(({ name }) => name !== 'mask');
+    const { guesses } = await read('a.csv', text, {}, { inputTypes });
+    expect(guesses[0]).toBe(
+      '? column "Referencia" is the input image_url, not data; to leave column "Referencia" out: --drop Referencia (--map image_url=Referencia)',
+    );
+  });
+
+  it('is left open by the printed command if it has files, and an input of files has none', async () => {
+    const console = await Console.open([{ name: 'shots', inputTypes: SHOT }]);
+    const text = 'prompt,Length,Frame\na fox,5s,https://a.b/1.png\nan owl,8s,https://a.b/2.png\n';
+    const { stdout } = await console.run('plan', console.write('shots.csv', text), '-d', 'shots');
+    expect(stdout).toContain('"Frame" is not sent, and image_url, mask have no column');
+    expect(stdout).toMatch(/\n  run +\S.* --drop Length (?!.*Frame)/);
+  });
+
+  it('in a sheet whose prompt has no column yet does not make rows without it empty', async () => {
+    const refusal = read(
+      'a.csv',
+      'Was zu sehen ist,Dauer\nein roter Fuchs im Schnee,5s\neine Eule in der Nacht,\n',
+      {},
+      { inputTypes: SHOT },
+    );
+    await expect(refusal).rejects.toMatchObject({ problems: [{ code: 'E203' }] });
   });
 
   it.each([
@@ -254,9 +284,9 @@ describe('a cell that is nearly right', () => {
   });
 
   it('has seconds in each of their forms, which is asked', async () => {
-    const text = 'prompt,duration\na,10s\nb,5 seconds\nc,0:05\nd,1:02:03\n';
+    const text = 'prompt,duration\na,10s\nb,5 seconds\nc,0:05\nd,1:02:03\ne,"6"""\n';
     expect(await read('a.csv', text, {}, { inputTypes: VIDEO })).toEqual({
-      rows: [10, 5, 5, 3723].map((duration, at) => JSON.stringify({ duration, prompt: 'abcd'[at] })),
+      rows: [10, 5, 5, 3723, 6].map((duration, at) => JSON.stringify({ duration, prompt: 'abcde'[at] })),
       guesses: ['? column "duration": 10s is read as 10 (--type duration=int)'],
     });
   });
