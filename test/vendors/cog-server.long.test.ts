@@ -112,7 +112,7 @@ async function answersOf(url: string, { fails = () => {}, slowly = () => {} } = 
     const json = (text === '' ? {} : JSON.parse(text)) as Readonly<Record<string, unknown>>;
     return { status: response.status, json };
   };
-  const put = async (id: string, input: object, more = {}) => {
+  const put = async (id: string, input: unknown, more = {}) => {
     const { status, json } = await ask(`/predictions/${id}`, 'PUT', { input }, more);
     return [
       status,
@@ -130,13 +130,14 @@ async function answersOf(url: string, { fails = () => {}, slowly = () => {} } = 
   seen.push(await put('fast', { prompt: 'a fox' }));
   seen.push((await put('wrong', { prompt: 'a fox', steps: 99 })).slice(0, 1));
   seen.push((await put('lacking', {})).slice(0, 1));
+  seen.push((await put('question', 5)).slice(0, 1));
   fails();
   seen.push(await put('failing', { prompt: 'fails' }));
   slowly();
   const later = { prefer: 'respond-async' };
   seen.push(await put('slow', { prompt: SLOW }, later));
   seen.push(await healthOf(url));
-  seen.push(await put('slow', { prompt: SLOW }));
+  seen.push(await put('slow', { prompt: SLOW }), await put('slow', 5));
   seen.push(await put('other', { prompt: 'a fox' }));
   seen.push((await ask('/predictions/slow')).status);
   seen.push((await ask('/predictions/slow/cancel', 'POST', {})).status);

@@ -88,7 +88,23 @@ it('a run that is alone in a container with a free slot is not disturbed', async
   const id = await own.queue({ prompt: 'fox', seed: 7 });
   expect((await own.until(id)).status).toBe('success');
   expect(statesOf(cog)).toEqual(['succeeded']);
-  expect(cog.posts()).toBeGreaterThan(1);
+  expect([cog.posts(), cog.questions > 0]).toEqual([1, true]);
+});
+
+it('a run whose answer is on its way for long is not executed again', async () => {
+  const { cog, own } = await driven();
+  cog.setParallel(2);
+  cog.setDuration(100);
+  cog.lateMs = 1_500;
+  const id = await own.queue({ prompt: 'fox', seed: 7 });
+  const run = await own.until(id);
+  expect([run.status, statesOf(cog), run]).toEqual([
+    'success',
+    ['succeeded'],
+    expect.not.objectContaining({ lost_executions: 1 }),
+  ]);
+  // Meanwhile, the service has asked whether the run still executes.
+  expect([cog.posts(), cog.questions > 0]).toEqual([1, true]);
 });
 
 it('a run waits for a container that starts, and the reason is shown', async () => {

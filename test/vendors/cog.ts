@@ -17,6 +17,10 @@ export class Cog extends Vendor {
   setupLogs = '';
   /** Whether predictions go on after they are cancelled, as code does that never returns to Python. */
   isDeaf = false;
+  /** How long an answer is on its way, after its prediction has ended. */
+  lateMs = 0;
+  /** Requests that only ask. */
+  questions = 0;
   #slots = 1;
   readonly #connections = new Set<VendorRequest['connection']>();
   readonly #deaf = new Set<VendorRun>();
@@ -43,13 +47,15 @@ export class Cog extends Vendor {
     this.#connections.clear();
   }
 
-  protected override isCreate({ method, path }: VendorRequest): boolean {
-    return method === 'PUT' && PREDICTION.test(path);
+  /** A request whose input is no object executes nothing: it only asks whether its prediction executes. */
+  protected override isCreate({ method, path, body }: VendorRequest): boolean {
+    return method === 'PUT' && PREDICTION.test(path) && typeof body['input'] === 'object';
   }
 
   protected override answer(request: VendorRequest): VendorAnswer | Promise<VendorAnswer> {
     const { method, path } = request;
     const [, id] = PREDICTION.exec(path) ?? [];
+    if (id !== undefined && method === 'PUT' && !this.isCreate(request)) this.questions += 1;
     if (id !== undefined)
       return method === 'PUT' ? this.#predict(id, request) : { status: 405, headers: { allow: 'PUT' } };
     if (path === '/health-check') return { status: 200, body: this.#shownHealth() };
@@ -96,7 +102,8 @@ export class Cog extends Vendor {
       return { status: 202, body: { id, status: 'starting' } };
     request.connection.onLeft(() => this.#cancel(run));
     const { promise, resolve } = Promise.withResolvers<VendorAnswer>();
-    this.#ends.set(run, () => resolve({ status: 200, body: this.#shown(run) }));
+    const answer = (): void => resolve({ status: 200, body: this.#shown(run) });
+    this.#ends.set(run, () => void setTimeout(answer, this.lateMs));
     this.#connections.add(request.connection);
     return promise;
   }

@@ -29,7 +29,7 @@
 //   Replicate      secret and signed(body) of webhooks; showsWebhooks; uploads()
 //   RunPod         inlinesPictures; listsRequests
 //   fal            crashNext(n): the queue executes again; signed(id, body)
-//   Cog            health; break(): connections break during a run; isDeaf: a run ends although it is cancelled
+//   Cog            health; break(): connections break during a run; isDeaf: a run ends although it is cancelled; lateMs of an answer
 //   Comfy Router   consume(key); deadlineMs of a synchronous call; hasQueue; usd of a run; mostCommittedUsd
 
 import { createHash } from 'node:crypto';

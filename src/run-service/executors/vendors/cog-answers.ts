@@ -10,7 +10,7 @@ import { submittedOf, vendorReason } from './vendor-answers.ts';
 const FULL_MS = 1_000;
 const STARTING_MS = 2_000;
 const BLOCKED_MS = 60_000;
-const STATUS = { inFlight: 202, atCapacity: 409, notReady: 503 };
+export const STATUS = { inFlight: 202, atCapacity: 409, notReady: 503 };
 
 export const healthSchema = z.looseObject({
   status: z.string(),

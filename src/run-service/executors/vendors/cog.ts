@@ -5,7 +5,8 @@
 //                                    └──the connection breaks──▶ absent: Cog cancels it, and it is executed again
 //      asked by an earlier process of the service ──▶ absent, and it had begun
 //
-// A PUT with the id of a prediction that still executes starts no other one.
+// A PUT with the id of a prediction that still executes starts no other one, and one whose input is no object never
+// executes anything, so the two together ask whether a prediction still executes.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { exactText } from '../../../host/exact-json.ts';
@@ -13,7 +14,7 @@ import { inputsIn, Unreachable, type Backend, type FileRef, type Seen, type Sent
 import type { SentWork, SocketEvent, Submitted } from '../backend.ts';
 import { jsonIn, openHttp, type Http, type ServerAnswer } from '../http.ts';
 import { answerFile } from './answer-files.ts';
-import { busyBy, endBy, healthSchema, outcomeOf, type Outcome } from './cog-answers.ts';
+import { busyBy, endBy, healthSchema, outcomeOf, STATUS, type Outcome } from './cog-answers.ts';
 import { dataUri, inputSchemaIn } from './vendor-answers.ts';
 
 /**
@@ -22,6 +23,8 @@ import { dataUri, inputSchemaIn } from './vendor-answers.ts';
  */
 export const COG = { earlyMs: 100, idleMs: 60_000, askMs: 5_000 };
 
+/** No container executes it. */
+const QUESTION = '{"input":5}';
 /** A container has no queue, so a run that it took had begun. */
 const LOST: Seen = { at: 'absent', hasBegun: true };
 const MAX_SEATS = 256;
@@ -119,7 +122,8 @@ class Cog implements Backend {
     // A container that has stopped must not hide the ends that it has told.
     if (!runs.some(({ id }) => this.#held.get(id)?.outcome?.kind === 'ended')) {
       const { status } = await this.#health();
-      for (const [id, held] of this.#held) if (held.isSilent(status)) await this.#askAgain(id, held);
+      const silent = [...this.#held].filter(([, held]) => held.isSilent(status));
+      for (const [id, held] of silent) await this.#askAgain(id, held);
     }
     return new Map(runs.map(({ id }) => [id, this.#stateOf(id, this.#held.get(id))]));
   };
@@ -138,14 +142,25 @@ class Cog implements Backend {
 
   /** An answer is lost without a sign when a machine between vanishes. */
   async #askAgain(id: string, held: HeldRequest): Promise<void> {
-    const again = held.again();
-    await Promise.race([again.answered, after(COG.askMs)]);
+    const isExecuting = await this.#isExecuting(id);
+    // The answer of a prediction that has just ended is still on its way.
+    if (!isExecuting) await Promise.race([held.answered, after(COG.askMs)]);
     held.idleSince = undefined;
+    if (isExecuting || held.outcome !== undefined || this.#held.get(id) !== held) return;
+    // An older Cog refuses the question also while the prediction executes.
+    const again = held.again();
+    await Promise.race([again.answered, held.answered, after(COG.askMs)]);
     const isInFlight = again.outcome?.kind === 'busy' && again.outcome.why === undefined;
     if (held.outcome !== undefined || this.#held.get(id) !== held || isInFlight) return again.drop();
     held.drop();
     again.isReplacement = true;
     this.#hold(id, again);
+  }
+
+  async #isExecuting(id: string): Promise<boolean> {
+    const options = { method: 'PUT', waitMs: COG.askMs } as const;
+    const { status } = await this.#http.ask(pathOf(id), QUESTION, options);
+    return status === STATUS.inFlight;
   }
 
   file = (ref: FileRef) =>
