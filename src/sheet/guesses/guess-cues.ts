@@ -12,6 +12,9 @@ import { StageDirections } from './stage-directions.ts';
 
 const MAX_LINES = 1000;
 
+/** Music in one line, or what is sung: `♪ Soft piano ♪`. */
+const MUSIC = /^[♪♫][^♪♫\n]+[♪♫]$/u;
+
 type Strays = { count: number; readonly lines: number[]; readonly first: string };
 
 const MEANS: Readonly<Record<CueNote['is'], string>> = {
@@ -29,7 +32,8 @@ export async function cueGuesses(source: SheetSource, options: SheetOptions): Pr
   for await (const { row, notes, cells } of cuesOf(source, options)) {
     for (const note of notes) put(strays, note);
     const { text = '', index = '' } = cells;
-    if (!isSkipped(options, row) && !directions.take(withoutTags(text), row)) marks.take(text, index);
+    const bare = withoutTags(text);
+    if (!isSkipped(options, row) && !directions.take(bare, row, MUSIC.test(bare))) marks.take(text, index);
   }
   const parts = [rowGuess(strays, directions, options), tagGuess(marks, options)];
   return {

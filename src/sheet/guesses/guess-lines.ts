@@ -16,6 +16,7 @@ import {
   type GuessPart,
 } from './guess.ts';
 import { list } from '../../errors/error.ts';
+import { BookFrame } from './book-frame.ts';
 import { CapitalLines } from './capital-lines.ts';
 import { NamedLines } from './named-lines.ts';
 import { NumberedHeads } from './numbered-heads.ts';
@@ -95,9 +96,10 @@ export async function lineGuesses(
 ): Promise<GuessPart> {
   if (options.delimiter !== 'none') return NOTHING;
   const [heads, capitals, wrapped] = [new NumberedHeads(), new CapitalLines(), new WrappedLines()];
-  const notes = new TopNotes();
+  const [notes, frame] = [new TopNotes(), new BookFrame()];
   for await (const [number, line] of filledLines(source, options)) {
     heads.take(line, number);
+    frame.take(line, number);
     capitals.take(line, number);
     wrapped.take(line, number);
     notes.take(line, number);
@@ -109,7 +111,8 @@ export async function lineGuesses(
     new ListLines(undefined),
     new ListLines('paragraphs'),
   ];
-  const isHead = new Set(heads.lines.filter((head) => heads.isHead(head)).map(({ number }) => number));
+  const headLines = heads.lines.filter((head) => heads.isHead(head)).map(({ number }) => number);
+  const isHead = new Set([...headLines, ...frame.outside]);
   const mayBeParagraphs = wrapped.areParagraphs || options.tags === 'paragraphs';
   const readings = [
     ...(isSpoken ? [spoken] : []),

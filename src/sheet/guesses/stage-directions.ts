@@ -15,9 +15,13 @@ const RULE =
 /** A text that is struck out, also behind a bullet, and a footnote. */
 const NO_TEXT = /^(?:[-*+•]\s+)?~~[^~]+~~[.,;]?$|^\[\d{1,3}\]\s/u;
 
+/** Credits, in which a line is an address. */
+const CREDITS = /^(?:www\.|https?:\/\/)\S+$/m;
+
 /** Whether the text says what happens, or is struck out. */
 export const isDirection = (text: string): boolean =>
-  NO_TEXT.test(text) || (DIRECTION.test(text) && text.split(/\s+/).length <= MAX_WORDS);
+  NO_TEXT.test(text) ||
+  ((DIRECTION.test(text) || CREDITS.test(text)) && text.split(/\s+/).length <= MAX_WORDS);
 
 /** The texts among the cells of a column; all of them if most look like directions. */
 export function textsAmong(cells: readonly string[]): readonly string[] {
@@ -36,12 +40,12 @@ export class StageDirections {
     this.#isOfNames = isOfNames;
   }
 
-  /** Takes a line, and says whether it is no text. */
-  take(text: string, line: number): boolean {
+  /** Takes a line, and says whether it is no text. `isUnspoken`: it is none although it looks like one. */
+  take(text: string, line: number, isUnspoken = false): boolean {
     const bare = text.trim();
     const isBetween = RULE.test(bare);
     if (isBetween) this.#rules += 1;
-    else if (!isDirection(bare) && (this.#isOfNames || !isNameAlone(bare))) {
+    else if (!isUnspoken && !isDirection(bare) && (this.#isOfNames || !isNameAlone(bare))) {
       this.#texts += 1;
       return false;
     }

@@ -31,7 +31,7 @@ const STARTS = /^[\p{L}\p{N}\p{M}\p{Extended_Pictographic}"'“”„‘’«»�
 const WITH_ADDRESS = /:\/\/|\bwww\.|[\w.-]@[\w-]+\.\w/i;
 /** Letters of scripts without capitals, many of which need no blanks. */
 const WITHOUT_BLANKS = /\p{Lo}/u;
-const CODE = /^(?:\p{Lu}{2,3}|\p{Ll}{2,3})(?:[-_]\p{L}{2,4})?$/u;
+const CODE = /^(?:\p{Lu}{2}|\p{Ll}{2,3})(?:[-_]\p{L}{2,4})?$/u;
 
 type Trait = (text: string) => boolean;
 

@@ -9,6 +9,9 @@ const SPEAKER =
 /** Two hyphens, an arrow or a negative number are no dash of a dialogue. */
 const DASH = /^\s*[-–—‐](?:\s+(?=\S)|(?=[^\s\d\-–—>]))/u;
 
+/** A remark such as `(leise)`, and no number of a speaker. */
+const REMARK = /\s*\([^()]{3,}\)$/;
+
 export type SpokenLine = { readonly voice: string; readonly text: string };
 
 /** The line without its name; undefined if it begins with none. A weekday is no name, unless it is in capitals. */
@@ -16,7 +19,7 @@ export function spokenLine(line: string): SpokenLine | undefined {
   const [start = '', voice] = SPEAKER.exec(line) ?? [];
   const text = line.slice(start.length);
   if (voice === undefined || text === '' || (isWeekday(voice) && !isInCapitals(voice))) return undefined;
-  return { voice, text };
+  return { voice: voice.replace(REMARK, ''), text };
 }
 
 /** The name in front of a text without a colon: `ANNA Hello.`, `Anna - Hello.` */

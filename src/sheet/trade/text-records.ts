@@ -93,7 +93,11 @@ export async function* messagesOf(source: SheetSource, options: SheetOptions): A
   yield* messages.end();
 }
 
+/** A sentence that goes on in the next cue has one speaker. */
+const isUnfinished = (text: string): boolean => /[\p{L}\p{N},;–—-]$/u.test(text);
+
 async function* cueRows(source: SheetSource, options: SheetOptions): AsyncGenerator<TextRow> {
+  let last = { voice: '', text: '' };
   for await (const { row, cells } of cuesOf(source, options)) {
     const { text = '', index = '' } = cells;
     const voices = voicesIn(text);
@@ -109,7 +113,9 @@ async function* cueRows(source: SheetSource, options: SheetOptions): AsyncGenera
         },
       };
     else
-      for (const [nth, { voice, text: spoken }] of parts.entries()) {
+      for (const [nth, { voice: ownVoice, text: spoken }] of parts.entries()) {
+        const voice = ownVoice || (isUnfinished(last.text) && /^\p{Ll}/u.test(spoken) ? last.voice : '');
+        last = { voice, text: spoken };
         const name = nth === 0 ? index : `${index}-${nth + 1}`;
         yield { row, cells: { ...cells, index: name, text: spoken, ...(voice !== '' && { voice }) } };
       }

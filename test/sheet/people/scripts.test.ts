@@ -18,10 +18,10 @@ describe('names of speakers in a script', () => {
     expect(rows).toEqual([
       '{"text":"Did you hear that?","voice":"TOM"}',
       '{"text":"No.","voice":"ANNA"}',
-      '{"text":"Listen: rain!","voice":"TOM (whispers)"}',
+      '{"text":"Listen: rain!","voice":"TOM"}',
     ]);
     expect(questions(guesses)).toEqual([
-      '? each line begins with a name, which becomes the column "voice": TOM, ANNA, TOM (whispers); to send them with the texts: --tags send (--tags voices)',
+      '? each line begins with a name, which becomes the column "voice": TOM, ANNA; to send them with the texts: --tags send (--tags voices)',
     ]);
     const sent = await script('a.txt', TOM, { tags: 'send' });
     expect(sent.rows[1]).toBe('{"text":"ANNA: No."}');
@@ -34,7 +34,7 @@ describe('names of speakers in a script', () => {
     const { guesses } = await script('a.txt', `ACT ONE\n${TOM}and thunder\n`);
     expect(questions(guesses)).toEqual([
       expect.stringContaining(
-        '3 of 5 lines begin with a name, which becomes the column "voice": TOM, ANNA, TOM (whispers); lines 1,5 ("ACT ONE", "and thunder") have no name; to send them with the texts: --tags send; to leave those lines out: --skip-rows 1,5 --tags voices',
+        '3 of 5 lines begin with a name, which becomes the column "voice": TOM, ANNA; lines 1,5 ("ACT ONE", "and thunder") have no name; to send them with the texts: --tags send; to leave those lines out: --skip-rows 1,5 --tags voices',
       ),
     ]);
   });

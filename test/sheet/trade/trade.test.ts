@@ -360,3 +360,42 @@ describe('a text that is no table is refused with its name:', () => {
     expect(rows).toHaveLength(2);
   });
 });
+
+describe('subtitles for the hard of hearing', () => {
+  const SPEECH = [input('text', 'string', { required: true }), input('voice', 'string')];
+  const cues = (...texts: readonly string[]): string =>
+    texts.map((text, at) => `${at + 1}\n00:00:0${at},000 --> 00:00:0${at + 1},000\n${text}\n`).join('\n');
+
+  it('leave out music and credits, and a remark or a sentence in two cues changes no voice', async () => {
+    const text = cues(
+      'MANN: Du bist spät.',
+      '<i>Erzählerin: Es war der letzte Sommer,</i>',
+      '<i>in dem das Boot noch schwamm.</i>',
+      '♪ Leise Musik ♪',
+      'MANN (leise): Vergiss es.',
+      'Untertitel: Hafenfilm\nwww.hafenfilm.example',
+    );
+    const { rows, guesses } = await read('a.srt', text, { format: 'subtitles' }, { inputTypes: SPEECH });
+    expect(rows).toEqual([
+      '1 {"text":"Du bist spät.","voice":"MANN"}',
+      '2 {"text":"Es war der letzte Sommer,","voice":"Erzählerin"}',
+      '3 {"text":"in dem das Boot noch schwamm.","voice":"Erzählerin"}',
+      '5 {"text":"Vergiss es.","voice":"MANN"}',
+    ]);
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
+      expect.stringContaining('2 lines are no texts, and are left out: lines 14,22 ("♪ Leise Musik ♪"'),
+      expect.stringContaining('become the column "voice"'),
+    ]);
+  });
+});
+
+it('a book of Project Gutenberg is read between its frame, which is asked', async () => {
+  const SPEECH = [input('text', 'string', { required: true })];
+  const text =
+    'The eBook of The Inn\n\nTitle: The Inn\n\n*** START OF THE PROJECT GUTENBERG EBOOK THE INN ***\n\nIt was late.\n\nThe snow had come.\n\n*** END OF THE PROJECT GUTENBERG EBOOK THE INN ***\n\nThis licence is long.\n';
+  const { rows, guesses } = await read('book.txt', text, {}, { inputTypes: SPEECH });
+  expect(rows).toEqual(['{"text":"It was late."}', '{"text":"The snow had come."}']);
+  expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
+    expect.stringMatching(/^\? 5 lines are no texts, and are left out: lines 1,3,5,11,13 /),
+  ]);
+});
