@@ -4,7 +4,7 @@ import { Context } from '@temporalio/activity';
 import pMap from 'p-map';
 import type { AttemptRun } from '../src/batch/outcome.ts';
 import type { Deps } from './deps.ts';
-import { confirmingHeld } from './held-elsewhere.ts';
+import { confirmingHeld } from './owner-check.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
 
 const CONCURRENCY = 16;

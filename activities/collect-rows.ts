@@ -32,7 +32,7 @@ import { reportedCost } from '../src/store/reported-cost.ts';
 import { jsonLines } from '../src/store/pieces.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { downloadOutputs } from './download-outputs.ts';
-import { confirmHeld } from './held-elsewhere.ts';
+import { confirmHeld } from './owner-check.ts';
 import { StoreConflict, withStore } from './activity-failures.ts';
 
 export type CollectInput = BatchRef & {

@@ -8,7 +8,7 @@ import { collectRows } from './collect-rows.ts';
 import { createBatch } from './create-batch.ts';
 import { createFiring } from './create-firing.ts';
 import type { Deps } from './deps.ts';
-import { onlyHolder } from './held-elsewhere.ts';
+import { onlyHolder } from './owner-check.ts';
 import { finalizeBatch } from './finalize-batch.ts';
 import { notify, notifyFiring } from './send-notices.ts';
 import { keepEvidence, keepLog } from './keep-records.ts';

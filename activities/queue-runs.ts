@@ -1,7 +1,7 @@
 // Sends one group: at most one Queue Run call for each attempt (R1 to R3). The workflow always learns how each POST ended:
 // heartbeats carry the results so far, and the completion is retried until the server has accepted it.
 
-import { whyNotHeld } from './held-elsewhere.ts';
+import { whyNotHeld } from './owner-check.ts';
 import { HEARTBEAT_MS, NotAllowed, type Lease, takeLease } from './lease.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CompleteAsyncError, activityInfo } from '@temporalio/activity';

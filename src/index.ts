@@ -27,7 +27,7 @@ export type { Deployments } from './library/deployments.ts';
 export type { OpenedReport } from './library/report/opened-report.ts';
 export type { Pools } from './library/pools.ts';
 export type { ScheduleOptions, Schedules } from './library/schedules.ts';
-export type { Pool, PoolMember } from './temporal/pools.ts';
+export type { Pool, PoolMember } from './temporal/temporal-pools.ts';
 export type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from './temporal/temporal-schedules.ts';
 export type { Plan } from './library/start/batch-plan.ts';
 export type { Estimate } from './results/estimate.ts';

@@ -18,7 +18,7 @@ import type { NewBatch } from '../activities/create-batch.ts';
 import type { Activities } from '../activities/index.ts';
 import { WORKFLOW_TASK_MS } from '../src/batch/bounds.ts';
 import { workflowIdOf } from '../src/batch/workflow-ids.ts';
-import type { runsheetBatch } from './batch.ts';
+import type { runsheetBatch } from './batch-workflow.ts';
 import type { BatchInput, BatchMemo } from './signals.ts';
 import { workQueueOf } from './task-queues.ts';
 

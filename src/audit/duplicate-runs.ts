@@ -11,7 +11,7 @@ import type { RunService } from '../service-client/client.ts';
 import type { Run } from '../service-client/contract/run.ts';
 import { isTerminal } from '../service-client/contract/statuses.ts';
 import { gpuSecondsOf } from '../results/row-record.ts';
-import type { DuplicateRun } from '../results/duplicates.ts';
+import type { DuplicateRun } from '../results/duplicates-file.ts';
 import type { LastReading } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { KnownRuns } from './known-runs.ts';

@@ -5,7 +5,7 @@ import { fileName } from '../errors/outside-text.ts';
 import { nameOf } from '../results/batch-rows.ts';
 import { type BatchFile, SUMMARY_FILE } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
-import { DUPLICATES_FILE } from '../results/duplicates.ts';
+import { DUPLICATES_FILE } from '../results/duplicates-file.ts';
 import { linesOf } from '../store/pieces.ts';
 import { recentlyRead, type Parsed } from '../store/recently-read.ts';
 import { KnownRuns } from './known-runs.ts';

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { pMapIterable } from 'p-map';
 import { knownRuns, stillUnconfirmed, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES, OUTCOMES } from '../batch/outcome.ts';
-import { readDuplicates } from '../results/duplicates.ts';
+import { readDuplicates } from '../results/duplicates-file.ts';
 import type { Summary } from '../results/summary.ts';
 import { outputCheck } from '../host/output-check.ts';
 import { climbedIn } from '../results/tally-rows.ts';

@@ -24,7 +24,7 @@ import { pauseForUnconfirmed, resumeFromUnconfirmed } from './decisions/pause-fo
 import { notify } from './decisions/notify.ts';
 import { poll } from './decisions/poll.ts';
 import { reconcile } from './decisions/reconcile.ts';
-import { cancelRuns } from './decisions/cancel-runs.ts';
+import { cancelRuns } from './decisions/cancel.ts';
 import { abandonRuns } from './decisions/abandon-runs.ts';
 import {
   noteChange,

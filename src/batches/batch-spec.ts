@@ -1,7 +1,7 @@
 // The parameters of a batch besides its sheet: deployment, service and settings. Defaults are chosen here once and stored in
 // batch.json.
 
-import { USUAL_RETRIES } from '../options/bounds.ts';
+import { USUAL_RETRIES } from '../options/option-bounds.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { AUTO_START, mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
 import { mostRetries } from '../options/failure-kind.ts';

@@ -23,7 +23,7 @@ import * as flags from './servers/server-flags.ts';
 import { schedule } from './schedule/schedule-commands.ts';
 import { PARSER_TEXT } from './flags/parser-faults.ts';
 import { version, PROGRAM } from '../host/package-version.ts';
-import { MAX_POOL_SIZE } from '../options/bounds.ts';
+import { MAX_POOL_SIZE } from '../options/option-bounds.ts';
 import { named as nameKind } from '../options/kinds.ts';
 
 const SHEET = 'a file, an address, - for stdin, or nightly.job.toml';
@@ -104,7 +104,7 @@ const onService = buildRouteMap({
       ['With the word servers after it: lists the GPU servers that it knows.'],
     ),
     servers: command(
-      async () => (await import('./servers/known-servers.ts')).default,
+      async () => (await import('./servers/service-servers.ts')).default,
       { flags: flags.knownServersFlags },
       'list the GPU servers of your own that are known, and forget one',
     ),

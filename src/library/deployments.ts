@@ -9,7 +9,7 @@ import { LOCAL } from '../service-client/local-address.ts';
 import { openServices, type Spoken } from '../service-client/open-services.ts';
 import { openTransport } from '../service-client/transport.ts';
 import { serviceOf } from './connect-options.ts';
-import { addOwnGpus, type GivenGpus } from './own-gpus.ts';
+import { addOwnGpus, type GivenGpus } from './register-own-gpus.ts';
 import { takeSignals, type Abortable } from './abortable.ts';
 import type { Servers } from './servers.ts';
 

@@ -1,7 +1,7 @@
 // Pools for programs: slots that batches share.
 
 import { problem } from '../errors/error.ts';
-import type { Pool } from '../temporal/pools.ts';
+import type { Pool } from '../temporal/temporal-pools.ts';
 import { takeSignals, type Abortable } from './abortable.ts';
 import type { Servers } from './servers.ts';
 import type { Session } from './session.ts';

@@ -2,7 +2,7 @@
 
 import { connectClient, givenClient } from '../temporal/connect.ts';
 import { openPipelines, type PipelineClient } from '../temporal/pipelines.ts';
-import { openPools, type Pools } from '../temporal/pools.ts';
+import { openPools, type Pools } from '../temporal/temporal-pools.ts';
 import { openSchedules, type Schedules } from '../temporal/temporal-schedules.ts';
 import { mayBeStarted } from '../temporal/worker-programs.ts';
 import { isSearchWanted } from '../temporal/search-attributes.ts';

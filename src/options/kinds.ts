@@ -2,7 +2,7 @@
 // help texts and the readers of user input are in other files.
 
 import { readTarget } from './notify-target.ts';
-import { MAX_NOTIFY_TARGETS } from './bounds.ts';
+import { MAX_NOTIFY_TARGETS } from './option-bounds.ts';
 import { exactMoney } from './number-text.ts';
 
 const isWhole = (value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): value is number =>

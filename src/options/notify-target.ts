@@ -5,7 +5,7 @@
 //   slack:[<name>]      an incoming webhook in RUNSHEET_SLACK_WEBHOOK
 //   mailto:a@b          mail                       exec:/path     a program where the worker runs
 
-import { NOTIFY_TARGET_BYTES } from './bounds.ts';
+import { NOTIFY_TARGET_BYTES } from './option-bounds.ts';
 import { clipped } from './clipped.ts';
 import { isLoopbackAddress } from './loopback.ts';
 

@@ -7,7 +7,7 @@ import { OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { UsefulConcurrency } from '../batch/useful-concurrency.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { problem } from '../errors/error.ts';
-import type { DuplicateRun } from './duplicates.ts';
+import type { DuplicateRun } from './duplicates-file.ts';
 import { idleBefore, idleIn, shownIdle, type Idle, type ShownIdle } from './idle.ts';
 import type { RefusedRow } from '../sheet/refused-rows.ts';
 import { undelivered, type RowRecord } from './row-record.ts';

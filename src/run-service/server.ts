@@ -17,7 +17,7 @@ export {
   deploymentSpecSchema,
   readDeployments,
   type DeploymentsFile,
-} from './deployments.ts';
+} from './service-deployments.ts';
 
 export { assertVendorAnswers, serverReport } from './executors/server-report.ts';
 

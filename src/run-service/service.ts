@@ -7,7 +7,7 @@ import type { ShownRun } from '../service-client/contract/shown.ts';
 import { behaviourOf, type BehaviourName } from './behaviour.ts';
 import type { Clock, WallClock } from './service-time.ts';
 import { type Database, type DeliveryRow, type RunRow } from './database.ts';
-import { refuseRepeats, type Deployment, type DeploymentSpec } from './deployments.ts';
+import { refuseRepeats, type Deployment, type DeploymentSpec } from './service-deployments.ts';
 import { createFaults, type Faults, type FaultTarget } from './faults.ts';
 import type { Census, Executor, LiveRun, Output, RunChange, ExecutorEvents } from './executors/executor.ts';
 import { TIMING, type Timing } from './executors/driving/server-deps.ts';

@@ -8,7 +8,7 @@ import {
   type DeploymentSpec,
   type deploymentSpecSchema,
   readDeployments,
-} from './deployments.ts';
+} from './service-deployments.ts';
 import { startLocalService } from './server.ts';
 
 export type StartServiceOptions = {

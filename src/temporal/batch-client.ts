@@ -11,7 +11,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import type { runsheetBatch } from '../../workflows/batch.ts';
+import type { runsheetBatch } from '../../workflows/batch-workflow.ts';
 import type { ShownBatch } from '../batch/shown/shown-batch.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';

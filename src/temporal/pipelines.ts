@@ -2,7 +2,7 @@
 
 import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
 import { pipelineIdOf, workflowIdOf, type BatchName } from '../batch/workflow-ids.ts';
-import type { PipelineInput, runsheetPipeline } from '../../workflows/pipeline.ts';
+import type { PipelineInput, runsheetPipeline } from '../../workflows/pipeline-workflow.ts';
 import { lookAgain } from '../../workflows/signals.ts';
 import { undefinedIfGone } from './client-errors.ts';
 

@@ -4,7 +4,7 @@
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import type { runsheetBatch } from '../../workflows/batch.ts';
+import type { runsheetBatch } from '../../workflows/batch-workflow.ts';
 import type { Logger } from 'pino';
 import { clipped } from '../options/clipped.ts';
 import { KEYWORD_BYTES, SEARCH_ATTRIBUTES, type SearchedBatch } from '../batch/shown/search-attributes.ts';

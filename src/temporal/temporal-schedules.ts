@@ -10,7 +10,7 @@ import {
   type ScheduleHandle as TemporalHandle,
   type ScheduleOptions,
 } from '@temporalio/client';
-import type { runsheetFiring } from '../../workflows/firing.ts';
+import type { runsheetFiring } from '../../workflows/firing-workflow.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/workflow-ids.ts';
 import { batchNameAt, changesBetween, type ScheduleDefinition } from '../schedule/schedule-definition.ts';

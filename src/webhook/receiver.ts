@@ -14,7 +14,7 @@ import {
 import { errorMessage } from '../errors/error.ts';
 import { webhookSchema } from '../service-client/contract/run.ts';
 import { WebhookHandler, type HandlerDeps } from './handler.ts';
-import { isVendorWebhook, openVendorWebhooks, type ServiceOrigins } from './vendor-webhooks.ts';
+import { isVendorWebhook, openVendorWebhooks, type ServiceOrigins } from './forwarded-webhooks.ts';
 import { isGenuine, isOldToken, readToken } from './webhook-token.ts';
 
 export type ReceiverDeps = HandlerDeps & {

@@ -30,7 +30,7 @@ import { openStandings } from './standings.ts';
 import { openBatchClient } from '../temporal/batch-client.ts';
 import { batchSignals } from '../temporal/batch-control.ts';
 import { makeLookAgain, type PipelineRef } from '../temporal/pipelines.ts';
-import { openPools } from '../temporal/pools.ts';
+import { openPools } from '../temporal/temporal-pools.ts';
 import { environmentFor } from '../host/child-environment.ts';
 import { payloadKeys, type ServerKind } from '../temporal/encryption/payload-keys.ts';
 import {

@@ -2,7 +2,7 @@
 
 import { defaultActivityInfo, MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
-import { confirmHeld, confirmingHeld, onlyHolder } from '../../activities/held-elsewhere.ts';
+import { confirmHeld, confirmingHeld, onlyHolder } from '../../activities/owner-check.ts';
 import { createFiles, createSenders, createWork } from '../../activities/index.ts';
 import { holderHere } from '../../src/store/holder.ts';
 import { standingOf, type Origin, type Standing } from '../../src/store/standing.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readLast, type ListedRuns, type ReadingParams } from '../../src/audit/duplicate-runs.ts';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import type { Run } from '../../src/service-client/contract/run.ts';
-import type { DuplicateRun } from '../../src/results/duplicates.ts';
+import type { DuplicateRun } from '../../src/results/duplicates-file.ts';
 import {
   BACK,
   FILE,

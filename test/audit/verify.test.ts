@@ -18,7 +18,7 @@ import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { summaryOf, type LastReading, type Summary } from '../../src/results/summary.ts';
-import { openDuplicates } from '../../src/results/duplicates.ts';
+import { openDuplicates } from '../../src/results/duplicates-file.ts';
 import { partName } from '../../src/results/parts.ts';
 import { type FileRecord, type PartRecord } from '../../src/results/row-record.ts';
 import { tallyChange } from '../../src/results/tally-rows.ts';

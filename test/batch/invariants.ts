@@ -20,7 +20,7 @@ import {
   POLLS_IN_FLIGHT,
   POLL_RUNS,
 } from '../../src/batch/bounds.ts';
-import { CANCEL_RUNS } from '../../src/batch/decisions/cancel-runs.ts';
+import { CANCEL_RUNS } from '../../src/batch/decisions/cancel.ts';
 import { COLLECT_ROWS } from '../../src/batch/decisions/collect.ts';
 import { bytesOf, endedRowBytes, type RowState, UNTIL_VERDICT } from '../../src/batch/state/row-state.ts';
 import { capOf, outstandingOn } from '../../src/batch/sending-limits/adaptive-cap.ts';

@@ -3,7 +3,7 @@
 import { parseHTML } from 'linkedom';
 import { render, type ComponentChildren } from 'preact';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Chips, Lines } from '../../src/results/page/browser/parts.tsx';
+import { Chips, Lines } from '../../src/results/page/browser/view-parts.tsx';
 
 describe('the parts of a page', () => {
   let page: HTMLElement;

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { BatchJson } from '../../src/cli/json/batch.ts';
+import type { BatchJson } from '../../src/cli/json/batch-json.ts';
 import type { Summary } from '../../src/results/summary.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 import { deploymentsOf, until } from '../stage/stage.ts';

@@ -1,7 +1,7 @@
 // A GPU server of the user's own that is gone while a batch runs on it.
 
 import { expect, it } from 'vitest';
-import type { BatchJson } from '../../src/cli/json/batch.ts';
+import type { BatchJson } from '../../src/cli/json/batch-json.ts';
 import { openStandIn, portrait } from '../comfy/own-service.ts';
 import { freshStage } from '../stage/shared-stage.ts';
 import { until } from '../stage/stage.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { BatchJson } from '../../src/cli/json/batch.ts';
+import type { BatchJson } from '../../src/cli/json/batch-json.ts';
 import { openRealService } from '../stage/other-service.ts';
 import { secondsToFullSpeed } from '../stage/speed.ts';
 import { freshStage } from '../stage/shared-stage.ts';

@@ -1,7 +1,7 @@
 // A worker whose batches are in another folder takes the tasks of a running batch.
 
 import { expect, it } from 'vitest';
-import type { BatchJson } from '../../src/cli/json/batch.ts';
+import type { BatchJson } from '../../src/cli/json/batch-json.ts';
 import { freshStage } from '../stage/shared-stage.ts';
 import { deploymentsOf, until } from '../stage/stage.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '../../src/service-client/contract/run.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
-import { openPools, type Pool } from '../../src/temporal/pools.ts';
+import { openPools, type Pool } from '../../src/temporal/temporal-pools.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { liveAt, startedBetween } from '../stage/outstanding-runs.ts';
 import { deploymentsOf, Stage, until } from '../stage/stage.ts';

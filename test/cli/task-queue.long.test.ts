@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { BatchJson } from '../../src/cli/json/batch.ts';
+import type { BatchJson } from '../../src/cli/json/batch-json.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 import { deploymentsOf, until } from '../stage/stage.ts';
 

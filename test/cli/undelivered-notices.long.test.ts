@@ -4,7 +4,7 @@ import { chmodSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import { connect } from '../../src/index.ts';
-import type { BatchJson } from '../../src/cli/json/batch.ts';
+import type { BatchJson } from '../../src/cli/json/batch-json.ts';
 import { freshStage } from '../stage/shared-stage.ts';
 import { deploymentsOf, until, type Ended } from '../stage/stage.ts';
 

@@ -1,7 +1,7 @@
 // Faults are for rehearsals: none of them reaches a run on real GPUs.
 
 import { expect, it } from 'vitest';
-import { deploymentSpecSchema } from '../../src/run-service/deployments.ts';
+import { deploymentSpecSchema } from '../../src/run-service/service-deployments.ts';
 import { FAULTS } from '../../src/run-service/faults.ts';
 
 import { openReceiver } from '../run-service/receiver.ts';

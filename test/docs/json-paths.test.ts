@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { batchSchema } from '../../src/cli/json/batch.ts';
+import { batchSchema } from '../../src/cli/json/batch-json.ts';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 

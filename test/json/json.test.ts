@@ -7,7 +7,7 @@ import { begin } from '../../src/batch/state/state.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { spendInFull } from '../../src/batch/state/put-row.ts';
 import { WRITES } from '../../src/batch/behaviour-version.ts';
-import { batchJson } from '../../src/cli/json/batch.ts';
+import { batchJson } from '../../src/cli/json/batch-json.ts';
 import { NOUNS, type Noun } from './nouns.ts';
 import { poolJson } from '../../src/cli/json/documents.ts';
 import { problemJson } from '../../src/cli/json/problem.ts';

@@ -1,9 +1,9 @@
 // Every noun of `-o json` with its schema. The package has them as JSON Schema, and docs/scripting.md explains them.
 
 import type { z } from 'zod';
-import { batchSchema, attemptSchema, rowSchema, eventSchema } from '../../src/cli/json/batch.ts';
-import { pipelineSchema } from '../../src/cli/json/pipeline.ts';
-import { planSchema } from '../../src/cli/json/plan.ts';
+import { batchSchema, attemptSchema, rowSchema, eventSchema } from '../../src/cli/json/batch-json.ts';
+import { pipelineSchema } from '../../src/cli/json/pipeline-json.ts';
+import { planSchema } from '../../src/cli/json/plan-json.ts';
 import { problemSchema } from '../../src/cli/json/problem.ts';
 import {
   checkSchema,

@@ -8,7 +8,7 @@ import { readEvents, writeEvents } from '../../src/results/all-events.ts';
 import { sealOf, sealParts, type PartNumber } from '../../src/results/parts-seal.ts';
 import { parsePart, partName } from '../../src/results/parts.ts';
 import type { AttemptRecord, FileRecord, PartRecord } from '../../src/results/row-record.ts';
-import { openDuplicates, readDuplicates, type DuplicateRun } from '../../src/results/duplicates.ts';
+import { openDuplicates, readDuplicates, type DuplicateRun } from '../../src/results/duplicates-file.ts';
 import { readLatestSummary, writeSummary, type Summary } from '../../src/results/summary.ts';
 import type { InputChange } from '../../src/sheet/input-change.ts';
 import { PageWriter, readPage, rowLine, type SheetRow } from '../../src/sheet/pages.ts';

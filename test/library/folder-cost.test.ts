@@ -1,7 +1,7 @@
 // The cost of a batch without a server, read from its folder.
 
 import { expect, it } from 'vitest';
-import { batchJson } from '../../src/cli/json/batch.ts';
+import { batchJson } from '../../src/cli/json/batch-json.ts';
 import { statusFromFolder } from '../../src/library/handle/batch-status.ts';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import { createStarted } from '../../src/store/started.ts';

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { editIn, keepProgram, keptProgram, nameProgram } from '../../src/host/named-program.ts';
 import { refuseUnknown, setNotes } from '../../src/host/state-folder.ts';
-import { withNamedPrograms } from '../../src/library/own-gpus.ts';
+import { withNamedPrograms } from '../../src/library/register-own-gpus.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 const ENVIRONMENT = { PATH: process.env['PATH'] };

@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
-import { type DuplicateRun, DUPLICATES_FILE, openDuplicates } from '../../src/results/duplicates.ts';
+import { type DuplicateRun, DUPLICATES_FILE, openDuplicates } from '../../src/results/duplicates-file.ts';
 import { keptEvidence } from '../../activities/finalize-batch.ts';
 import { evidenceName } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';

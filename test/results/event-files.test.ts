@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { BatchEvent } from '../../src/batch/events.ts';
-import { openDuplicates, readDuplicates } from '../../src/results/duplicates.ts';
+import { openDuplicates, readDuplicates } from '../../src/results/duplicates-file.ts';
 import { readEvents, writeEvents } from '../../src/results/all-events.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';

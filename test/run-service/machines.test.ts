@@ -5,7 +5,7 @@ import {
   type Container,
   type Machines,
   type Ticket,
-} from '../../src/run-service/executors/rehearsal/machines.ts';
+} from '../../src/run-service/executors/rehearsal/simulated-machines.ts';
 import { present } from './asking.ts';
 import { createHandClock } from './hand-clock.ts';
 import { cpuMs } from '../stage/cpu.ts';

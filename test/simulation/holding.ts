@@ -1,4 +1,4 @@
-// The behaviour of activities whose execution does not own its batch, as activities/held-elsewhere.ts decides it.
+// The behaviour of activities whose execution does not own its batch, as activities/owner-check.ts decides it.
 
 import { ApplicationFailure } from '@temporalio/common';
 import type { Settled } from './activity-requests.ts';

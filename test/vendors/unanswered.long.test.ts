@@ -1,7 +1,7 @@
 // A request whose answer was lost at a vendor that has no list: `status` says what the batch waits for, and until when.
 
 import { afterEach, expect, it } from 'vitest';
-import type { BatchJson } from '../../src/cli/json/batch.ts';
+import type { BatchJson } from '../../src/cli/json/batch-json.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { openRunpod } from './runpod.ts';
 

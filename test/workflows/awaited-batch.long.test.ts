@@ -11,7 +11,7 @@ import type { NewBatch, WrittenCall } from '../../activities/create-batch.ts';
 import { workflowIdOf, type BatchRef } from '../../src/batch/workflow-ids.ts';
 import { WRITES } from '../../src/batch/behaviour-version.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
-import type { runsheetFiring } from '../../workflows/firing.ts';
+import type { runsheetFiring } from '../../workflows/firing-workflow.ts';
 import { definitionOf } from '../schedule/definition.ts';
 import { registerSearchAttributes, searchAttributesFor } from '../../src/temporal/search-attributes.ts';
 import { until } from '../stage/stage.ts';

@@ -4,7 +4,7 @@ import { CancelledFailure } from '@temporalio/workflow';
 import { runBatch } from '../../workflows/application.ts';
 
 export * from '../../workflows/application.ts';
-export { runsheetFiring } from '../../workflows/firing.ts';
+export { runsheetFiring } from '../../workflows/firing-workflow.ts';
 
 export const order = (callId: string) => runBatch({ sheet: '/nowhere.csv', deployment: 'portraits', callId });
 

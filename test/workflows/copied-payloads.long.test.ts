@@ -6,7 +6,7 @@ import proto from '@temporalio/proto';
 import { describe, expect, it } from 'vitest';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
 import { workflowIdOf, type BatchRef } from '../../src/batch/workflow-ids.ts';
-import { openPools, type Pools } from '../../src/temporal/pools.ts';
+import { openPools, type Pools } from '../../src/temporal/temporal-pools.ts';
 import * as signals from '../../workflows/signals.ts';
 import { until } from '../stage/stage.ts';
 import { rigFor, refOf, Script, smallBatch } from './rig.ts';

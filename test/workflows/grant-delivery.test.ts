@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { MemberGrant } from '../../src/batch/pool/pool-step.ts';
-import { createDelivery, POOL_GRANTS_IN_FLIGHT } from '../../workflows/pool.ts';
+import { createDelivery, POOL_GRANTS_IN_FLIGHT } from '../../workflows/pool-workflow.ts';
 
 const grantTo = (member: string, limit = 1): MemberGrant => ({
   member,

@@ -1,7 +1,7 @@
 // Commands that arrive while the last report of a batch to its pool is on its way.
 
 import { expect, it } from 'vitest';
-import { openPools } from '../../src/temporal/pools.ts';
+import { openPools } from '../../src/temporal/temporal-pools.ts';
 import { until } from '../stage/stage.ts';
 import { changedBundle } from './generations.ts';
 import { refOf, rigFor, Script } from './rig.ts';

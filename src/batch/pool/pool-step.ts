@@ -2,7 +2,12 @@
 // batch.
 
 import { MAX_POOL_MEMBERS, POOL_SILENT_MS, COMMANDS_KNOWN } from '../bounds.ts';
-import { MAX_POOL_SIZE, MAX_POOL_URGENCY, MAX_POOL_WEIGHT, MAX_CONCURRENCY } from '../../options/bounds.ts';
+import {
+  MAX_POOL_SIZE,
+  MAX_POOL_URGENCY,
+  MAX_POOL_WEIGHT,
+  MAX_CONCURRENCY,
+} from '../../options/option-bounds.ts';
 import type { Grant, MemberUsage } from './messages.ts';
 import {
   afterReport,

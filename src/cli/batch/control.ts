@@ -13,7 +13,7 @@ import { follow } from '../follow/follow.ts';
 import { toFollow, toContinue, nextCommand, nextOfEnded } from '../next-command.ts';
 import { ifPaid, plural } from '../format.ts';
 import { printBatchJson } from './status.ts';
-import { askLiving, serversFor, withSession, type Session } from '../session.ts';
+import { askLiving, serversFor, withSession, type Session } from '../command-session.ts';
 import { isStarted, isUnderWay, summaryOfDone } from '../../library/start/start-or-attach.ts';
 
 export const commandOptions = ({

@@ -10,7 +10,7 @@ import { findBatch } from '../../library/handle/find-batch.ts';
 import type { AttemptEvent } from '../../results/all-events.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer, type Next } from '../context.ts';
-import { attemptSchema, eventJson } from '../json/batch.ts';
+import { attemptSchema, eventJson } from '../json/batch-json.ts';
 import { shaped } from '../json/shape.ts';
 import { nextCommand, toFollow } from '../next-command.ts';
 

@@ -12,9 +12,9 @@ import { printerFor, type Context, type Printer } from '../context.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { configOf, shownService } from '../flags/batch-options.ts';
 import { nextCommand, REHEARSAL } from '../next-command.ts';
-import { serversFor } from '../session.ts';
+import { serversFor } from '../command-session.ts';
 import { count } from '../format.ts';
-import { batchJson, type BatchStatus } from '../json/batch.ts';
+import { batchJson, type BatchStatus } from '../json/batch-json.ts';
 import { doneOf, liveStatus, outcomeText } from './status.ts';
 
 export async function list(this: Context, flags: ShownFlags): Promise<void> {

@@ -10,7 +10,7 @@ import { namedRow } from './rows.ts';
 import { logSchema } from '../json/documents.ts';
 import { nextCommand } from '../next-command.ts';
 import { plural } from '../format.ts';
-import { withLocalService } from '../session.ts';
+import { withLocalService } from '../command-session.ts';
 import { shaped, timeOf } from '../json/shape.ts';
 
 export default async function logs(

@@ -14,7 +14,7 @@ import { summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { follow } from '../follow/follow.ts';
 import { toFollow } from '../next-command.ts';
 import { configOf, limitsOf } from '../flags/batch-options.ts';
-import { serversFor, type Session } from '../session.ts';
+import { serversFor, type Session } from '../command-session.ts';
 import { printBatchJson } from './status.ts';
 import { count, plural } from '../format.ts';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -18,7 +18,7 @@ import { nextCommand, sayLeft, toRetry } from '../next-command.ts';
 import { commandOptions, sayNeverStarted } from './control.ts';
 import { follow } from '../follow/follow.ts';
 import { ifPaid, plural } from '../format.ts';
-import { serversFor } from '../session.ts';
+import { serversFor } from '../command-session.ts';
 import { isStarted, summaryOfDone } from '../../library/start/start-or-attach.ts';
 
 type RetryCommandFlags = FlagsOf<typeof retryFlags>;

@@ -26,7 +26,7 @@ import { findBatch } from '../../library/handle/find-batch.ts';
 import { batchLike, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { fromText, plural } from '../format.ts';
-import { rowJson } from '../json/batch.ts';
+import { rowJson } from '../json/batch-json.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { nextCommand } from '../next-command.ts';
 import { put, rowLine } from '../follow/row-stream.ts';

@@ -27,11 +27,11 @@ import { undeliveredText } from '../follow/notice-watch.ts';
 import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.ts';
 import { costText, spentText } from '../follow/cost-text.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
-import { waitsOfServers } from '../../library/own-gpus.ts';
+import { waitsOfServers } from '../../library/register-own-gpus.ts';
 import type { ServerConnection } from '../../library/servers.ts';
-import { serversFor, type Session } from '../session.ts';
+import { serversFor, type Session } from '../command-session.ts';
 import { count, fromText, money, span } from '../format.ts';
-import { batchJson, type BatchStatus } from '../json/batch.ts';
+import { batchJson, type BatchStatus } from '../json/batch-json.ts';
 import { plural, rounded } from '../../options/number-text.ts';
 
 export async function status(this: Context, flags: ShownFlags, name: string | undefined): Promise<void> {

@@ -8,7 +8,7 @@ import { terminalLine } from '../../errors/outside-text.ts';
 import { findBatch } from '../../library/handle/find-batch.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { verifyBatch, type Verification } from '../../library/handle/verification.ts';
-import { withLocalService } from '../session.ts';
+import { withLocalService } from '../command-session.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { nextCommand } from '../next-command.ts';

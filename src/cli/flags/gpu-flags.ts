@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import { namedModel } from '../../host/named-model.ts';
 import { isWebAddress, namedServer } from '../../host/web-address.ts';
-import type { GivenGpus } from '../../library/own-gpus.ts';
+import type { GivenGpus } from '../../library/register-own-gpus.ts';
 import type { Servers } from '../../library/servers.ts';
 import type { OwnFlags } from './flags.ts';
 import { workflowIn } from './workflow-file.ts';
@@ -167,7 +167,7 @@ export async function withOwnGpus<
   F extends GivenServers & { readonly local: boolean; readonly deployment?: string },
 >(servers: Servers, flags: F, keeps = true): Promise<F & ServersOfBatch> {
   if (!namesGpus(flags)) return flags;
-  const { addOwnGpus } = await import('../../library/own-gpus.ts');
+  const { addOwnGpus } = await import('../../library/register-own-gpus.ts');
   const { deployments, servers: urls } = await addOwnGpus(servers, { ...gpusOf(flags), keeps });
   const [added] = deployments;
   return {

@@ -7,7 +7,7 @@ import { fileFault } from '../../errors/file-fault.ts';
 import { MEDIA_EXTENSIONS } from '../../host/media-types.ts';
 import { readPlainFile } from '../../host/plain-file.ts';
 import { isMedia, MEDIA_ENDS, textsInMedia } from '../../host/texts-in-media.ts';
-import type { GivenGpus } from '../../library/own-gpus.ts';
+import type { GivenGpus } from '../../library/register-own-gpus.ts';
 
 type GivenWorkflow = GivenGpus['workflows'][number];
 type WorkflowText = Pick<GivenWorkflow, 'text' | 'at' | 'file'>;

@@ -9,7 +9,7 @@ import { undeliveredNotices } from '../../library/handle/undelivered-notices.ts'
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { CanaryReport } from '../../results/estimate.ts';
 import type { Printer } from '../context.ts';
-import { batchJson, type BatchStatus } from '../json/batch.ts';
+import { batchJson, type BatchStatus } from '../json/batch-json.ts';
 import { nextOfEnded } from '../next-command.ts';
 import { count, ifPaid, plural, span, type Paint } from '../format.ts';
 import { refusedLines } from '../run/refused-lines.ts';

@@ -6,7 +6,7 @@ import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { follow as followBatch } from './follow.ts';
 import { printEndedRows } from './row-stream.ts';
-import { serversFor } from '../session.ts';
+import { serversFor } from '../command-session.ts';
 import type { Servers } from '../../library/servers.ts';
 import type { Summary } from '../../results/summary.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';

@@ -18,7 +18,7 @@ import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { toFollow, toContinue, nextCommand } from '../next-command.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import { openPhaseReader } from './run-phases.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../command-session.ts';
 import { untilKept } from '../../library/handle/last-pause.ts';
 import { rowsEnded, shownProgress, type WorkerTrouble } from '../../library/handle/batch-status.ts';
 import { elsewhere, summaryOfDone } from '../../library/start/start-or-attach.ts';

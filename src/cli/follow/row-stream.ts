@@ -4,7 +4,7 @@ import { integerFrom } from '../../host/exact-json.ts';
 import { terminalJson } from '../../errors/outside-text.ts';
 import { EndedRows } from '../../library/handle/ended-rows.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
-import { rowJson } from '../json/batch.ts';
+import { rowJson } from '../json/batch-json.ts';
 import type { ShownRow } from '../../results/batch-rows.ts';
 
 export class RowStream {

@@ -1,6 +1,6 @@
 // Says which programs of a batch go on after its command and its servers have stopped.
 
-import { busySeats } from '../../library/own-gpus.ts';
+import { busySeats } from '../../library/register-own-gpus.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { plural, span } from '../format.ts';

@@ -5,8 +5,8 @@ import type { MigrationFacts, RuleFinding } from '../../service-client/migration
 import { SERVER_KINDS } from '../../options/server-kind.ts';
 import { amount, count, shaped, time, type ShapedFields, timeOf } from './shape.ts';
 import { PRICE_UNITS, type Deployment } from '../../service-client/contract/deployment.ts';
-import type { Pool } from '../../temporal/pools.ts';
-import { outcomesSchema } from './batch.ts';
+import type { Pool } from '../../temporal/temporal-pools.ts';
+import { outcomesSchema } from './batch-json.ts';
 
 export const serviceSchema = z.object({
   base: z.string(),

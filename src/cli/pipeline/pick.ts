@@ -1,7 +1,7 @@
 // pick: gives a stage of a pipeline the rows that it takes.
 
 import type { RowRange } from '../../options/batch-kinds.ts';
-import { givePicks } from '../../library/pipeline/picks.ts';
+import { givePicks } from '../../library/pipeline/stage-picks.ts';
 import { findPipeline } from '../../library/pipeline/pipeline-status.ts';
 import { printerFor, type Context } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';

@@ -15,14 +15,14 @@ import { printerFor, type Context, type Printer, nextLine } from '../context.ts'
 import { configOf } from '../flags/batch-options.ts';
 import type { ShownFlags } from '../flags/flags.ts';
 import { nextCommand, toRetry } from '../next-command.ts';
-import { serversFor } from '../session.ts';
+import { serversFor } from '../command-session.ts';
 import { helpOf, stageLine } from './pipeline-text.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { standStill } from '../../batch/pipeline/stages.ts';
 import type { ServerConnection } from '../../library/servers.ts';
 import type { Session } from '../../library/session.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
-import { pipelineJson } from '../json/pipeline.ts';
+import { pipelineJson } from '../json/pipeline-json.ts';
 
 type PipelinePlace = { readonly out?: string };
 

@@ -28,12 +28,12 @@ import type { SheetFlags } from '../flags/flags.ts';
 import { sameCommand } from '../next-command.ts';
 import { printBatch } from '../run/plan-text.ts';
 import { forecastLines } from '../run/forecast.ts';
-import { shownWith } from '../run/new-batch.ts';
+import { shownWith } from '../run/run-new-batch.ts';
 import { fromNotes } from '../run/from.ts';
 import { policyOf } from '../run/answer-policy.ts';
-import { serversFor } from '../session.ts';
+import { serversFor } from '../command-session.ts';
 import { followPipeline } from './pipeline.ts';
-import { pipelineJson } from '../json/pipeline.ts';
+import { pipelineJson } from '../json/pipeline-json.ts';
 import { askedJob, pipelineFlags, type AskedJob, type AskedStage } from './pipeline-job.ts';
 import { money } from '../format.ts';
 

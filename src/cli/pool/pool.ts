@@ -3,7 +3,7 @@
 import type { ShownFlags as Flags } from '../flags/flags.ts';
 import { MAX_POOL_MEMBERS } from '../../batch/bounds.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import type { Pool, PoolMember } from '../../temporal/pools.ts';
+import type { Pool, PoolMember } from '../../temporal/temporal-pools.ts';
 import { Pools } from '../../library/pools.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -11,7 +11,7 @@ import { count, plural } from '../format.ts';
 import { poolJson } from '../json/documents.ts';
 
 import { keepNames } from '../completion/proposals.ts';
-import { serversFor } from '../session.ts';
+import { serversFor } from '../command-session.ts';
 
 export async function list(this: Context, flags: Flags): Promise<void> {
   const printer = printerFor(this, flags);

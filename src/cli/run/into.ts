@@ -20,10 +20,10 @@ import { copyingOf, limitsOf, mappingOf, orderOf, readingOf } from '../flags/bat
 import type { Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { plural } from '../format.ts';
-import { planJson } from '../json/plan.ts';
+import { planJson } from '../json/plan-json.ts';
 import { sameCommand } from '../next-command.ts';
 import { forecastLines } from './forecast.ts';
-import { giveLimits, sayIgnored, type Sending, type SentSheet } from './new-batch.ts';
+import { giveLimits, sayIgnored, type Sending, type SentSheet } from './run-new-batch.ts';
 import { guessLines, policyOf } from './answer-policy.ts';
 import { unreadLines } from './refused-lines.ts';
 

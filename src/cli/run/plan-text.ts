@@ -5,7 +5,7 @@ import type { CreatedBatch } from '../../batches/make-batch.ts';
 import type { DraftBatch } from '../../batches/laid-out-sheet.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { factsOf } from '../../library/start/batch-plan.ts';
-import { silentVendor } from '../../library/own-gpus.ts';
+import { silentVendor } from '../../library/register-own-gpus.ts';
 import type { Printer } from '../context.ts';
 import { bytesText, count, plural } from '../format.ts';
 import { guessLines } from './answer-policy.ts';

@@ -18,9 +18,9 @@ import { limitsOfV1, printBatch } from './plan-text.ts';
 import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan.ts';
 import { printedAnswers } from '../../sheet/guesses/guess.ts';
 import { commandWith } from './answer-policy.ts';
-import { serversFor } from '../session.ts';
+import { serversFor } from '../command-session.ts';
 import { count } from '../format.ts';
-import { planJson } from '../json/plan.ts';
+import { planJson } from '../json/plan-json.ts';
 
 type PlanFlags = SheetFlags & { readonly write?: string; readonly errors: boolean };
 

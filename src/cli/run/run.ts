@@ -12,9 +12,9 @@ import { printEnd } from '../follow/batch-end.ts';
 import { followAsking } from '../follow/follow.ts';
 import { printEndedRows } from '../follow/row-stream.ts';
 import { nextOfEnded, sayLeft } from '../next-command.ts';
-import { serversFor } from '../session.ts';
+import { serversFor } from '../command-session.ts';
 import { isInto, sendInto } from './into.ts';
-import { rowsInto, sayDone, sendNew, type Sending, type SentSheet } from './new-batch.ts';
+import { rowsInto, sayDone, sendNew, type Sending, type SentSheet } from './run-new-batch.ts';
 import { isPipeline, refuseBothSheets, sheetOr } from './from.ts';
 import { batchOfWatched, continueWatched, refuseUnwatchable, watchSheet } from './watch-sheet.ts';
 

@@ -20,7 +20,7 @@ import { sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';
 import { refuseOtherMapping } from './into.ts';
 import type { Session } from '../../library/session.ts';
-import { giveLimits, type Sending } from './new-batch.ts';
+import { giveLimits, type Sending } from './run-new-batch.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { isAddress } from '../../errors/redact.ts';
 

@@ -25,7 +25,7 @@ import { shaped } from '../json/shape.ts';
 import { plural } from '../format.ts';
 import { ask } from '../run/answer-policy.ts';
 import { toKeep } from '../next-command.ts';
-import { serversFor } from '../session.ts';
+import { serversFor } from '../command-session.ts';
 import { definitionOf, type CreateFlags } from './schedule-create.ts';
 
 type ApplyFlags = {

@@ -15,7 +15,7 @@ import { createSchedule } from '../../library/schedules.ts';
 import type { Servers } from '../../library/servers.ts';
 import { asCommand } from '../run/answer-policy.ts';
 import { toKeep } from '../next-command.ts';
-import { serversFor } from '../session.ts';
+import { serversFor } from '../command-session.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { unreadLines } from '../run/refused-lines.ts';
 import { plural } from '../format.ts';

@@ -9,7 +9,7 @@ import { shownFirings } from '../../library/schedules.ts';
 
 import { keepNames } from '../completion/proposals.ts';
 import { toKeep } from '../next-command.ts';
-import { openSession } from '../session.ts';
+import { openSession } from '../command-session.ts';
 import type { ScheduleDefinition } from '../../schedule/schedule-definition.ts';
 import { problem } from '../../errors/error.ts';
 import { triggerSchema } from '../json/documents.ts';

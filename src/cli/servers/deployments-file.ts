@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import type { Config } from '../../host/config.ts';
-import type { GivenGpus } from '../../library/own-gpus.ts';
+import type { GivenGpus } from '../../library/register-own-gpus.ts';
 import { isVendor, VENDOR_FACTS, type Vendor } from '../../options/server-kind.ts';
 import { readDeployments, type DeploymentsFile } from '../../run-service/server.ts';
 import { workflowText } from '../flags/workflow-file.ts';

@@ -29,7 +29,7 @@ export default async function deployments(
 ): Promise<void> {
   const printer = printerFor(this, commandFlags);
   const config = configOf(commandFlags);
-  const { serversFor } = await import('../session.ts');
+  const { serversFor } = await import('../command-session.ts');
   await using servers = serversFor(config, printer);
   const flags = await withOwnGpus<DeploymentsFlags & { readonly deployment?: string }>(servers, commandFlags);
   const { deployment: name = named } = flags;

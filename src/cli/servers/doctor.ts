@@ -28,7 +28,7 @@ import { plural } from '../format.ts';
 import { refuseOtherApi } from '../../batches/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { gpusOf } from '../flags/gpu-flags.ts';
-import { serversNow, type GivenGpus, type KnownServer } from '../../library/own-gpus.ts';
+import { serversNow, type GivenGpus, type KnownServer } from '../../library/register-own-gpus.ts';
 import { VENDOR_FACTS, VENDORS } from '../../options/server-kind.ts';
 import { checkSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
@@ -103,7 +103,7 @@ const vendorChecks = ({ models = [] }: GivenGpus, { environment }: Config, serve
     if (model === undefined && !environment[variable])
       return server === undefined ? [] : [[vendor, async () => textOfService(server)] as const];
     const check = async (): Promise<string> => {
-      const { vendorAccount } = await import('../../library/own-gpus.ts');
+      const { vendorAccount } = await import('../../library/register-own-gpus.ts');
       const { assertVendorAnswers } = await import('../../run-service/server.ts');
       const account = vendorAccount(vendor, keyFile, environment);
       await assertVendorAnswers(account, model);

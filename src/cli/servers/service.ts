@@ -24,7 +24,7 @@ import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { gpusOf, namesGpus } from '../flags/gpu-flags.ts';
 import type { Config } from '../../host/config.ts';
-import { withNamedPrograms, type GivenGpus } from '../../library/own-gpus.ts';
+import { withNamedPrograms, type GivenGpus } from '../../library/register-own-gpus.ts';
 import { serviceSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import {

@@ -8,7 +8,7 @@ import { resultValues, type ExportRow, type ExportSource } from './export-rows.t
 import type { Sink } from './sink.ts';
 import { isPicture, openDecoder, THUMBNAIL_BYTES, thumbnails, type Decode } from '../thumbnails.ts';
 import { WorkbookWriter, type PlacedPicture, type SheetLimits } from './xlsx/workbook.ts';
-import { EXCEL, type SheetLine } from './xlsx/worksheet.ts';
+import { EXCEL, type SheetLine } from './xlsx/written-worksheet.ts';
 import { CELL_CHARACTERS } from './xlsx/package-xml.ts';
 import { addRecord, unpricedCount } from '../tally-rows.ts';
 import { costSoFar, NO_TALLY } from '../../batch/accounting/tally.ts';

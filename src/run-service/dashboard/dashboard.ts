@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageLogin } from '../../host/page-login.ts';
 import { sendDashboard } from './dashboard-page.ts';
 import { isLoopback } from '../../options/loopback.ts';
-import { fileAt, sendFile } from '../routes/files.ts';
+import { fileAt, sendFile } from '../routes/output-files.ts';
 import { notFound, route } from '../routes/refusals.ts';
 
 const MAX_NEXT = 4;

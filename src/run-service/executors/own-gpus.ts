@@ -9,7 +9,7 @@ import { problem } from '../../errors/error.ts';
 import { keepSecret } from '../../errors/redact.ts';
 import { openDownloads } from '../../service-client/download.ts';
 import type { Database } from '../database.ts';
-import type { Deployment } from '../deployments.ts';
+import type { Deployment } from '../service-deployments.ts';
 import { Unreachable, type Backend, type PutFile } from './backend.ts';
 import { KnownServers, type TriedServer } from './known-servers.ts';
 import { classesAt } from './queueing/able-servers.ts';

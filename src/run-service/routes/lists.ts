@@ -22,7 +22,7 @@ import {
   type AnswerOf,
   type ShownRun,
 } from '../../service-client/contract/shown.ts';
-import { shownDeployment, type Deployment } from '../deployments.ts';
+import { shownDeployment, type Deployment } from '../service-deployments.ts';
 import { idsOf } from '../identity.ts';
 import type { Service } from '../service.ts';
 import { read, Refused, route } from './refusals.ts';

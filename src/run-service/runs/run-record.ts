@@ -3,7 +3,7 @@
 import { parseExactly } from '../../host/exact-json.ts';
 import type { outputShown, AnswerOf, ShownRun } from '../../service-client/contract/shown.ts';
 import type { RunRow } from '../database.ts';
-import type { Deployment } from '../deployments.ts';
+import type { Deployment } from '../service-deployments.ts';
 import { callIdOf, idsOf, uuidOf } from '../identity.ts';
 import type { Output, RunWork } from '../executors/executor.ts';
 

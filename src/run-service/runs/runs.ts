@@ -5,7 +5,7 @@ import type { CheckedRequest } from '../../service-client/contract/queue.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { Clock } from '../service-time.ts';
 import type { Database, NewRun, RunRow } from '../database.ts';
-import type { Deployment } from '../deployments.ts';
+import type { Deployment } from '../service-deployments.ts';
 import {
   NO_WORK,
   type Executor,

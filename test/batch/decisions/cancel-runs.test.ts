@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { restore, snapshot } from '../../../src/batch/state/snapshot.ts';
 import { CANCELS_IN_FLIGHT } from '../../../src/batch/bounds.ts';
 import { reconcile } from '../../../src/batch/decisions/reconcile.ts';
-import { CANCEL_RUNS } from '../../../src/batch/decisions/cancel-runs.ts';
+import { CANCEL_RUNS } from '../../../src/batch/decisions/cancel.ts';
 import { CANCEL_PATIENCE_MS } from '../../../src/batch/decisions/abandon-runs.ts';
 import { provesFrom, MAX_RECONCILE_MS } from '../../../src/batch/on-event/list-read.ts';
 import { unconfirmedRows } from '../../../src/batch/state/state.ts';

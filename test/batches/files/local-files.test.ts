@@ -13,7 +13,7 @@ import { readPass } from '../../../src/store/passes.ts';
 import { contentAt, openScene, photosOf, picture } from './scene.ts';
 import { Place } from '../creating.ts';
 import { addResults } from '../earlier.ts';
-import { deploymentSpecSchema } from '../../../src/run-service/deployments.ts';
+import { deploymentSpecSchema } from '../../../src/run-service/service-deployments.ts';
 import { openBatchFolder, type BatchFolder } from '../../../src/store/batch-folders.ts';
 import { carriedOut, withFurther } from '../further.ts';
 import { layoutOf } from '../../../src/store/batch-file.ts';

@@ -8,7 +8,7 @@ import { atRisk, knownRuns } from '../../../src/batch/accounting/request-ledger.
 import type { Run } from '../../../src/service-client/contract/run.ts';
 import { isTerminal } from '../../../src/service-client/contract/statuses.ts';
 import type { RowRecord } from '../../../src/results/row-record.ts';
-import type { DuplicateRun } from '../../../src/results/duplicates.ts';
+import type { DuplicateRun } from '../../../src/results/duplicates-file.ts';
 import type { Summary } from '../../../src/results/summary.ts';
 import type { BatchName } from '../../../src/batch/workflow-ids.ts';
 import { readToken } from '../../../src/webhook/webhook-token.ts';

@@ -1,6 +1,6 @@
 // Graphs as ComfyUI exports them, built from the default one.
 
-import type { GraphNodes } from '../../../src/run-service/executors/workflow/naming/live.ts';
+import type { GraphNodes } from '../../../src/run-service/executors/workflow/naming/live-graph.ts';
 
 type Inputs = Readonly<Record<string, unknown>>;
 export type Nodes = GraphNodes;

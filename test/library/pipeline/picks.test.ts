@@ -5,7 +5,7 @@ import {
   type StageDefinition,
   stageStates,
 } from '../../../src/batches/pipeline/pipeline-folder.ts';
-import { givePicks } from '../../../src/library/pipeline/picks.ts';
+import { givePicks } from '../../../src/library/pipeline/stage-picks.ts';
 import { picture } from '../../batches/files/scene.ts';
 import { openPoster } from './poster.ts';
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fileURLToPath } from 'node:url';
 import type { Exported } from '../../../src/library/handle/exported-batch.ts';
 import { WorkbookWriter } from '../../../src/results/export/xlsx/workbook.ts';
-import type { SheetLine } from '../../../src/results/export/xlsx/worksheet.ts';
+import type { SheetLine } from '../../../src/results/export/xlsx/written-worksheet.ts';
 import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';
 import { CELLS, scene, type Scene } from './scene.ts';
 import { freshFolder } from '../../stage/fresh-folder.ts';

@@ -4,7 +4,7 @@ import { ZipWriter } from '../zip-export.ts';
 import { inPieces, type Sink } from '../sink.ts';
 import { drawingRelations, drawingXml, type Picture } from './drawing.ts';
 import { DECLARATION, PACKAGE, relation, RELATIONS, relationsXml, xmlText } from './package-xml.ts';
-import { EXCEL, Worksheet, type SheetCapacity, type SheetLine } from './worksheet.ts';
+import { EXCEL, Worksheet, type SheetCapacity, type SheetLine } from './written-worksheet.ts';
 
 const TYPES = 'application/vnd.openxmlformats-officedocument';
 

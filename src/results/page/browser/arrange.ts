@@ -1,7 +1,7 @@
 // Chooses the rows to show, and their order.
 
 import { OPEN, type Table } from './all-rows.ts';
-import type { Picks } from './picks.ts';
+import type { Picks } from './viewer-choices.ts';
 
 /** `deep`: rows whose full cells contain the text. */
 export type Wish = typeof EVERYTHING & { deep?: ReadonlySet<number> | undefined };

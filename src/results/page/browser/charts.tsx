@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import Plot, { type AlignedData, type Options } from 'uplot';
 import type { Table } from './all-rows.ts';
 import { BUCKETS, courseOf, lanesOf, smooth, type Bar, type Course } from './course.ts';
-import { toneOf, useWidth } from './parts.tsx';
+import { toneOf, useWidth } from './view-parts.tsx';
 import { count, money, plural, span } from '../../../options/number-text.ts';
 import { rough } from './text.ts';
 

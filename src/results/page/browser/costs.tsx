@@ -3,7 +3,7 @@
 import { useMemo } from 'preact/hooks';
 import type { Attempt, Table } from './all-rows.ts';
 import { outcomeOf } from './course.ts';
-import { Lines, Section, type Line } from './parts.tsx';
+import { Lines, Section, type Line } from './view-parts.tsx';
 import { count, money, span } from '../../../options/number-text.ts';
 
 type Use = { runs: number; seconds: number; cost: number; failed: number };

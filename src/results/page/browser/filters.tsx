@@ -3,8 +3,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Table } from './all-rows.ts';
 import { EVERYTHING, fewValues, valueText, type Wish } from './arrange.ts';
-import { Button, Chips, Choices, Search, type Chip, type Choice, type ChoiceGroup } from './parts.tsx';
-import type { Picks } from './picks.ts';
+import { Button, Chips, Choices, Search, type Chip, type Choice, type ChoiceGroup } from './view-parts.tsx';
+import type { Picks } from './viewer-choices.ts';
 import { DENSITIES } from './row-card.tsx';
 import { count, plural } from '../../../options/number-text.ts';
 

@@ -5,8 +5,8 @@ import { useRef, useState } from 'preact/hooks';
 import type { Table } from './all-rows.ts';
 import { valueText } from './arrange.ts';
 import { kindOf, loaded } from './files.tsx';
-import { Button, save } from './parts.tsx';
-import { pickText, type Picks } from './picks.ts';
+import { Button, save } from './view-parts.tsx';
+import { pickText, type Picks } from './viewer-choices.ts';
 import { joined } from './text.ts';
 
 /** The values of each axis, and the rows of a cell. */

@@ -4,8 +4,8 @@ import { useMemo } from 'preact/hooks';
 import type { Running } from '../living-page.ts';
 import type { Table } from './all-rows.ts';
 import { failureGroups, sameGroups, type FailureGroup, type Wish } from './arrange.ts';
-import { Button, Copy, Terms, toneOf } from './parts.tsx';
-import { asCalled, commandOf, retryOf } from './commands.ts';
+import { Button, Copy, Terms, toneOf } from './view-parts.tsx';
+import { asCalled, commandOf, retryOf } from './user-commands.ts';
 import { count, money, plural, span } from '../../../options/number-text.ts';
 import { dateOf, ifPaid, joined, rough } from './text.ts';
 

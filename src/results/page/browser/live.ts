@@ -3,7 +3,7 @@
 import type { Live, LivePart, Running } from '../living-page.ts';
 import { jsonIn, type ReadDetail } from './data.ts';
 import { OPEN, type Table } from './all-rows.ts';
-import { commandOf } from './commands.ts';
+import { commandOf } from './user-commands.ts';
 import { span } from '../../../options/number-text.ts';
 
 const POLL_MS = 2_000;

@@ -3,9 +3,9 @@
 import type { ComparisonFacts } from '../comparison-page.ts';
 import type { PipelineFacts } from '../pipeline-page.ts';
 import type { ReportFacts } from '../report.ts';
-import { startComparison } from './compare.tsx';
-import { startPipeline } from './pipeline.tsx';
-import { startReport } from './report.tsx';
+import { startComparison } from './comparison-view.tsx';
+import { startPipeline } from './pipeline-view.tsx';
+import { startReport } from './report-view.tsx';
 
 type Facts = ComparisonFacts | PipelineFacts | ReportFacts;
 

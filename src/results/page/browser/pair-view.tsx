@@ -5,7 +5,7 @@ import type { Side } from '../../compare/compared-pair.ts';
 import type { ComparisonFacts, ShownHalf, ShownPair } from '../comparison-page.ts';
 import { kindOf, LargeFile, Picture } from './files.tsx';
 import { addressOf, Changes, NoFile, PairBadge, reportOf, SideMark, SIDES } from './pairs.tsx';
-import { Button, Lines, NewTab, Section, Terms, toneOf, useWindow, type Line } from './parts.tsx';
+import { Button, Lines, NewTab, Section, Terms, toneOf, useWindow, type Line } from './view-parts.tsx';
 import { span } from '../../../options/number-text.ts';
 import { ifPaid } from './text.ts';
 import { Viewer } from './viewer.tsx';

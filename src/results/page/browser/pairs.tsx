@@ -5,7 +5,7 @@ import type { ComparisonFacts, ShownHalf, ShownPair, ShownSingle } from '../comp
 import { readColumns } from './data.ts';
 import { NoPicture, SmallFile } from './files.tsx';
 import type { Card, Cell } from './gallery.tsx';
-import { Terms, toneOf } from './parts.tsx';
+import { Terms, toneOf } from './view-parts.tsx';
 import { count } from '../../../options/number-text.ts';
 import { factsText } from './text.ts';
 

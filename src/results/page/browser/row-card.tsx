@@ -4,8 +4,8 @@ import type { Table } from './all-rows.ts';
 import type { ReadDetail } from './data.ts';
 import { NoPicture, SmallFile } from './files.tsx';
 import type { Cell } from './gallery.tsx';
-import { Terms } from './parts.tsx';
-import { pickText, type Picks } from './picks.ts';
+import { Terms } from './view-parts.tsx';
+import { pickText, type Picks } from './viewer-choices.ts';
 
 /** From contact sheet to one a line: the measures of a cell of the gallery. */
 export const DENSITIES = [

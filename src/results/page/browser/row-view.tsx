@@ -3,10 +3,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShownRow } from '../report-row.ts';
 import { LargeFile, NoPicture, Thumb } from './files.tsx';
-import { Button, Copy, NewTab, Section, Terms, toneOf } from './parts.tsx';
-import { choiceOf, type PickChoice, type RowPick } from './picks.ts';
+import { Button, Copy, NewTab, Section, Terms, toneOf } from './view-parts.tsx';
+import { choiceOf, type PickChoice, type RowPick } from './viewer-choices.ts';
 import type { Source } from './row-card.tsx';
-import { retryOf } from './commands.ts';
+import { retryOf } from './user-commands.ts';
 import { bytesText, span } from '../../../options/number-text.ts';
 import { dateOf, ifPaid, joined } from './text.ts';
 import { Viewer } from './viewer.tsx';

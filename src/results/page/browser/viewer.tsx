@@ -3,7 +3,7 @@
 import type { TargetedKeyboardEvent, TargetedMouseEvent, TargetedTouchEvent } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { kindOf } from './files.tsx';
-import { Button, type Children } from './parts.tsx';
+import { Button, type Children } from './view-parts.tsx';
 import { count } from '../../../options/number-text.ts';
 
 type ViewerProps = {

@@ -28,7 +28,7 @@ import {
 import type { Timing } from '../driving/server-deps.ts';
 import type { Program, TaskTarget } from '../target.ts';
 import { Endings } from './stopping-processes.ts';
-import { InputFiles } from './input-files.ts';
+import { InputFiles } from './seat-input-files.ts';
 import { SeatLock } from './seat-lock.ts';
 import { ROOM_BYTES, SeatTries, seatTries, triesIn } from './seat-tries.ts';
 import { SHIM } from './shim.ts';

@@ -9,7 +9,7 @@
 
 import { parseExactly } from '../../../host/exact-json.ts';
 import type { Status } from '../../../service-client/contract/statuses.ts';
-import { runSecondsOn, type DeploymentSpec } from '../../deployments.ts';
+import { runSecondsOn, type DeploymentSpec } from '../../service-deployments.ts';
 import { NO_WORK, type RunWork } from '../executor.ts';
 
 /** Times are milliseconds since 1970. `runMs` is the duration of the run if nothing interrupts it. */

@@ -12,11 +12,11 @@ import { parseExactly } from '../../../host/exact-json.ts';
 import { isWebAddress } from '../../../host/web-address.ts';
 import type { Status } from '../../../service-client/contract/statuses.ts';
 import { chance } from '../../chance.ts';
-import type { DeploymentSpec } from '../../deployments.ts';
+import type { DeploymentSpec } from '../../service-deployments.ts';
 import type { Faults } from '../../faults.ts';
 import type { Clock } from '../../service-time.ts';
 import { NO_WORK, type Executor, type ExecutorEvents, type LiveRun } from '../executor.ts';
-import { createMachines, type Container, type MachineLimits, type Machines } from './machines.ts';
+import { createMachines, type Container, type MachineLimits, type Machines } from './simulated-machines.ts';
 import { createAlbum } from './pictures/pictures.ts';
 import {
   neededGb,

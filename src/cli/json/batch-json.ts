@@ -6,8 +6,8 @@ import { PAUSE_KINDS } from '../../batch/pausing/pause-kinds.ts';
 import type { BatchStatus as PublishedStatus, ShownProgress } from '../../library/handle/batch-status.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { CanaryReport } from '../../results/estimate.ts';
-import { estimateSchema } from './plan.ts';
-import type { AwayServer, UnansweredRuns } from '../../library/own-gpus.ts';
+import { estimateSchema } from './plan-json.ts';
+import type { AwayServer, UnansweredRuns } from '../../library/register-own-gpus.ts';
 import {
   amount,
   count,

@@ -1,8 +1,8 @@
-// Makes, reads and changes pools: workflows that share slots between batches (workflows/pool.ts). Their memo shows their state.
+// Makes, reads and changes pools: workflows that share slots between batches (workflows/pool-workflow.ts). Their memo shows their state.
 
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import type { runsheetPool } from '../../workflows/pool.ts';
+import type { runsheetPool } from '../../workflows/pool-workflow.ts';
 import { poolIdOf, releaseMember, resizePool, type PoolMemo } from '../../workflows/signals.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';

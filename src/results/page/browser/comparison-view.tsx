@@ -5,7 +5,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Side } from '../../compare/compared-pair.ts';
 import type { ComparisonFacts, ShownPair, ShownSingle } from '../comparison-page.ts';
 import { Gallery, type GalleryPort } from './gallery.tsx';
-import { Chips, Choices, Search, Terms, useNamed, type Chip, type Choice, type Term } from './parts.tsx';
+import { Chips, Choices, Search, Terms, useNamed, type Chip, type Choice, type Term } from './view-parts.tsx';
 import { PairView } from './pair-view.tsx';
 import {
   arranged,

@@ -4,13 +4,13 @@ import type { FlagsOf } from '../flags/flags.ts';
 import type { knownServersFlags } from './server-flags.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { forgetServer, knownServers, type KnownServer } from '../../library/own-gpus.ts';
+import { forgetServer, knownServers, type KnownServer } from '../../library/register-own-gpus.ts';
 import { printerFor, type Context } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { aligned, plural } from '../format.ts';
 import { knownServerSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
-import { serversFor } from '../session.ts';
+import { serversFor } from '../command-session.ts';
 
 export default async function listServers(
   this: Context,

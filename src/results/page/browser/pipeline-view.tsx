@@ -2,8 +2,8 @@
 
 import { render } from 'preact';
 import type { PipelineFacts } from '../pipeline-page.ts';
-import { Copy, Lines, NewTab, Section, type Line } from './parts.tsx';
-import { asCalled, placed } from './commands.ts';
+import { Copy, Lines, NewTab, Section, type Line } from './view-parts.tsx';
+import { asCalled, placed } from './user-commands.ts';
 import { count, money, plural } from '../../../options/number-text.ts';
 import { ifPaid, joined } from './text.ts';
 

@@ -14,8 +14,8 @@ import { Gallery, type Card, type Cell, type GalleryPort } from './gallery.tsx';
 import { axesOf, Grid } from './grid.tsx';
 import { Head } from './head.tsx';
 import { besidePage, type LivingBatch } from './live.ts';
-import { Button, save, useNamed } from './parts.tsx';
-import { choiceOf, Picks } from './picks.ts';
+import { Button, save, useNamed } from './view-parts.tsx';
+import { choiceOf, Picks } from './viewer-choices.ts';
 import { cellIn, RowCard, type Source } from './row-card.tsx';
 import { RowView, type Opened } from './row-view.tsx';
 
