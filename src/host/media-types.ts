@@ -1,64 +1,61 @@
 // Maps file extensions to media types and kinds: the one list of pictures, videos and audio. The scripts of pages have it, too.
 
-/** The usual extension of a type stands before its other ones. */
-const TYPES: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  apng: 'image/apng',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  jpe: 'image/jpeg',
-  jfif: 'image/jpeg',
-  webp: 'image/webp',
-  gif: 'image/gif',
-  avif: 'image/avif',
-  svg: 'image/svg+xml',
-  bmp: 'image/bmp',
-  ico: 'image/x-icon',
-  tif: 'image/tiff',
-  tiff: 'image/tiff',
-  heic: 'image/heic',
-  heif: 'image/heif',
-  jxl: 'image/jxl',
-  jp2: 'image/jp2',
-  mp4: 'video/mp4',
-  m4v: 'video/mp4',
-  mov: 'video/quicktime',
-  webm: 'video/webm',
-  mkv: 'video/x-matroska',
-  ogv: 'video/ogg',
-  avi: 'video/x-msvideo',
-  mpg: 'video/mpeg',
-  mpeg: 'video/mpeg',
-  '3gp': 'video/3gpp',
-  wmv: 'video/x-ms-wmv',
-  flv: 'video/x-flv',
-  mp3: 'audio/mpeg',
-  m4a: 'audio/mp4',
-  aac: 'audio/aac',
-  wav: 'audio/wav',
-  flac: 'audio/flac',
-  ogg: 'audio/ogg',
-  oga: 'audio/ogg',
-  opus: 'audio/ogg',
-  aif: 'audio/aiff',
-  aiff: 'audio/aiff',
-  glb: 'model/gltf-binary',
-  pdf: 'application/pdf',
-  txt: 'text/plain; charset=utf-8',
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  csv: 'text/csv; charset=utf-8',
-  json: 'application/json',
-  jsonl: 'application/jsonl',
+/** Media types with their extensions, of which the usual one is the first. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/apng': 'apng',
+  'image/jpeg': 'jpg jpeg jpe jfif',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'image/avif': 'avif',
+  'image/svg+xml': 'svg',
+  'image/bmp': 'bmp',
+  'image/x-icon': 'ico',
+  'image/tiff': 'tif tiff',
+  'image/heic': 'heic',
+  'image/heif': 'heif',
+  'image/jxl': 'jxl',
+  'image/jp2': 'jp2',
+  'video/mp4': 'mp4 m4v',
+  'video/quicktime': 'mov',
+  'video/webm': 'webm',
+  'video/x-matroska': 'mkv',
+  'video/ogg': 'ogv',
+  'video/x-msvideo': 'avi',
+  'video/mpeg': 'mpg mpeg',
+  'video/3gpp': '3gp',
+  'video/x-ms-wmv': 'wmv',
+  'video/x-flv': 'flv',
+  'audio/mpeg': 'mp3',
+  'audio/mp4': 'm4a',
+  'audio/aac': 'aac',
+  'audio/wav': 'wav',
+  'audio/flac': 'flac',
+  'audio/ogg': 'ogg oga opus',
+  'audio/aiff': 'aif aiff',
+  'model/gltf-binary': 'glb',
+  'application/pdf': 'pdf',
+  'text/plain; charset=utf-8': 'txt',
+  'text/html; charset=utf-8': 'html',
+  'text/javascript; charset=utf-8': 'js',
+  'text/csv; charset=utf-8': 'csv',
+  'application/json': 'json',
+  'application/jsonl': 'jsonl',
 };
+
+const TYPES = new Map(
+  Object.entries(EXTENSIONS).flatMap(([type, extensions]) =>
+    extensions.split(' ').map((extension) => [extension, type] as const),
+  ),
+);
 
 export type MediaKind = 'picture' | 'video' | 'audio';
 
-const KINDS: readonly (readonly [string, MediaKind])[] = [
-  ['image/', 'picture'],
-  ['video/', 'video'],
-  ['audio/', 'audio'],
-];
+const KINDS = new Map<string, MediaKind>([
+  ['image', 'picture'],
+  ['video', 'video'],
+  ['audio', 'audio'],
+]);
 
 const setOf = (extensions: string): ReadonlySet<string> => new Set(extensions.split(' '));
 
@@ -72,8 +69,8 @@ const extensionOf = (name: string): string => name.slice(name.lastIndexOf('.') +
 
 /** undefined for a name without an extension, and for that of another kind. */
 export function mediaKindOf(name: string): MediaKind | undefined {
-  const type = name.includes('.') ? (TYPES[extensionOf(name)] ?? '') : '';
-  return KINDS.find(([begin]) => type.startsWith(begin))?.[1];
+  const type = name.includes('.') ? (TYPES.get(extensionOf(name)) ?? '') : '';
+  return KINDS.get(type.split('/', 1)[0] ?? '');
 }
 
 /** The kind of a file that browsers show or play. */
@@ -83,17 +80,17 @@ export const shownKindOf = (name: string): MediaKind | undefined =>
 export const mayMove = (name: string): boolean => MOVING.has(extensionOf(name));
 
 /** The extensions of all pictures, videos and audio, as the alternatives of a regular expression. */
-export const MEDIA_EXTENSIONS = Object.keys(TYPES)
+export const MEDIA_EXTENSIONS = [...TYPES.keys()]
   .filter((extension) => mediaKindOf(`.${extension}`) !== undefined)
   .join('|');
 
 /** The usual extension of files of this type. */
 export const extensionFor = (type: string): string | undefined =>
-  Object.entries(TYPES).find(([, listed]) => listed.split(';', 1)[0] === type)?.[0];
+  (EXTENSIONS[type] ?? EXTENSIONS[`${type}; charset=utf-8`])?.split(' ', 1)[0];
 
 /** A page that a run made is never served as HTML, because it could act in the name of its host. */
 export function mediaTypeOf(name: string): string {
   const extension = extensionOf(name);
   const isPage = extension === 'html' && name.includes('/');
-  return (isPage ? undefined : TYPES[extension]) ?? 'application/octet-stream';
+  return (isPage ? undefined : TYPES.get(extension)) ?? 'application/octet-stream';
 }
