@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { graphsIn } from '../../../src/run-service/executors/workflow/naming/graph-in-file.ts';
-import { LiveGraph, type GraphNodes } from '../../../src/run-service/executors/workflow/naming/live-graph.ts';
+import { LiveGraph, type GraphNodes } from '../../../src/run-service/executors/workflow/naming/graph.ts';
 import { faultsOf } from '../../../src/run-service/executors/workflow/workflow-faults.ts';
 import { inputsOf } from '../../../src/run-service/executors/workflow/workflow-inputs.ts';
 import { growthOf, MAX_LINEAR } from '../../stage/growth.ts';

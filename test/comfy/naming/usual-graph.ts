@@ -1,6 +1,6 @@
 // Graphs as ComfyUI exports them, built from the default one.
 
-import type { GraphNodes } from '../../../src/run-service/executors/workflow/naming/live-graph.ts';
+import type { GraphNodes } from '../../../src/run-service/executors/workflow/naming/graph.ts';
 
 type Inputs = Readonly<Record<string, unknown>>;
 export type Nodes = GraphNodes;

@@ -4,7 +4,7 @@
 import { compareNumbers, isRawNumber } from '../../../host/exact-json.ts';
 import type { ClassInput, Graph, NodeClass } from '../backend.ts';
 import { isPart } from './naming/prompts.ts';
-import { linkIn, LiveGraph, type GraphNode, type GraphNodes } from './naming/live-graph.ts';
+import { linkIn, LiveGraph, type GraphNode, type GraphNodes } from './naming/graph.ts';
 
 /** undefined for a server that does not tell its classes. */
 export type Classes = ReadonlyMap<string, NodeClass> | undefined;

@@ -5,7 +5,7 @@ import { isRawNumber } from '../../../host/exact-json.ts';
 import { problem } from '../../../errors/error.ts';
 import type { ClassInput } from '../backend.ts';
 import { fileKindAt, type Files } from './naming/loaded-files.ts';
-import { isLiteral, LiveGraph, type GraphNodes } from './naming/live-graph.ts';
+import { isLiteral, LiveGraph, type GraphNodes } from './naming/graph.ts';
 import { isFillable, namesOf, type Names } from './naming/names.ts';
 import { namesBefore } from './naming/names-before.ts';
 import { pathOf, type FieldPlace } from './naming/values.ts';

@@ -8,7 +8,7 @@ import { plural } from '../../../options/number-text.ts';
 import { parseExactly } from '../../../host/exact-json.ts';
 import { plainJson } from '../../../host/python-json.ts';
 import { graphsIn, type FoundGraph } from './naming/graph-in-file.ts';
-import { LiveGraph } from './naming/live-graph.ts';
+import { LiveGraph } from './naming/graph.ts';
 
 /** Longer titles are ignored; counted in letters. */
 const MAX_TITLE = 300;

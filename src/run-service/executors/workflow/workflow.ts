@@ -6,7 +6,7 @@ import { canonical } from '../../../host/canonical-json.ts';
 import { list } from '../../../errors/error.ts';
 import { uuidOf } from '../../identity.ts';
 import type { Graph } from '../backend.ts';
-import { LiveGraph } from './naming/live-graph.ts';
+import { LiveGraph } from './naming/graph.ts';
 import { namesBefore } from './naming/names-before.ts';
 import { ownTitleOf } from './naming/titles.ts';
 import { faultIn, faultsOf, helpFor, type Classes } from './workflow-faults.ts';

@@ -1,7 +1,7 @@
 // Names inputs by the fields themselves: seeds, sizes, and the settings of samplers.
 
 import { isRawNumber } from '../../../../host/exact-json.ts';
-import { isLiteral, linkIn, savesFiles, type GraphNode, type LiveGraph } from './live-graph.ts';
+import { isLiteral, linkIn, savesFiles, type GraphNode, type LiveGraph } from './graph.ts';
 import { LOADS, pathOf, placeOf, valueAt, type FieldPlace } from './values.ts';
 
 export type FoundInput = {

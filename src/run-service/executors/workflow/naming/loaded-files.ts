@@ -2,7 +2,7 @@
 
 import { mediaKindOf } from '../../../../host/media-types.ts';
 import { distinct, type FoundInput } from './fields.ts';
-import { rememberedFor, wordsOf, type GraphNode, type LiveGraph } from './live-graph.ts';
+import { rememberedFor, wordsOf, type GraphNode, type LiveGraph } from './graph.ts';
 import { LOADS, type FieldPlace } from './values.ts';
 
 const FILES = ['image', 'mask', 'video', 'audio', 'model', 'file'] as const;

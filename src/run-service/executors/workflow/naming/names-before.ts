@@ -1,7 +1,7 @@
 // Input names from before names were derived from the graph. They are part of every workflow's id, which
 // finds the batches made with them, so this function never changes.
 
-import type { GraphNode, GraphNodes } from './live-graph.ts';
+import type { GraphNode, GraphNodes } from './graph.ts';
 
 const VENDOR_FIELDS: ReadonlySet<string> = new Set(['default_value', 'default_value_url']);
 const OBVIOUS = ['text', 'value', 'string', 'image', 'seed', 'noise_seed'] as const;

@@ -4,14 +4,7 @@
 
 import { distinct, settingsOf, type FoundInput } from './fields.ts';
 import { filesOf, isFiles } from './loaded-files.ts';
-import {
-  isDisplay,
-  isLiteral,
-  LiveGraph,
-  savesFiles,
-  type GraphNodes,
-  type KnownClasses,
-} from './live-graph.ts';
+import { isDisplay, isLiteral, LiveGraph, savesFiles, type GraphNodes, type KnownClasses } from './graph.ts';
 import { PART, partName, promptsOf } from './prompts.ts';
 import { titlesOf, type Title } from './titles.ts';
 import { pathOf, pathsOf, valueAt, type FieldPlace } from './values.ts';

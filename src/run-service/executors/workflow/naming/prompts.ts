@@ -9,7 +9,7 @@ import {
   type GraphNode,
   type Link,
   type LiveGraph,
-} from './live-graph.ts';
+} from './graph.ts';
 import { branchOf, linksOf, pathOf, placeOf, valueAt, type FieldPlace } from './values.ts';
 
 export type Role = 'positive' | 'negative';

@@ -1,13 +1,6 @@
 // Titles that a workflow's owner gave to nodes, and the inputs that they name.
 
-import {
-  isDisplay,
-  isLiteral,
-  rememberedFor,
-  wordsOf,
-  type GraphNode,
-  type LiveGraph,
-} from './live-graph.ts';
+import { isDisplay, isLiteral, rememberedFor, wordsOf, type GraphNode, type LiveGraph } from './graph.ts';
 import { fileKindAt } from './loaded-files.ts';
 import { hasLinks, carriedBy, type FieldPlace } from './values.ts';
 

@@ -8,7 +8,7 @@ import {
   type GraphNode,
   type Link,
   type LiveGraph,
-} from './live-graph.ts';
+} from './graph.ts';
 
 /** A field with a value of its own, NODE.FIELD in text form. */
 export type FieldPlace = { readonly node: string; readonly field: string };
