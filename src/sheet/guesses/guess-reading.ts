@@ -128,7 +128,7 @@ async function beginsWithPrompt(source: SheetSource, options: SheetOptions): Pro
   return false;
 }
 
-/** Whether a .txt has neither header nor table. Throws E104 if its lines are labelled, as in blocks of settings. */
+/** Whether a .txt or .md has neither header nor table. Throws E104 if its lines are labelled, as in blocks of settings. */
 async function isPlainList(
   { name, open }: SheetSource,
   options: SheetOptions,
@@ -136,7 +136,7 @@ async function isPlainList(
   listed: string,
 ) {
   const { format, delimiter, headerRow, columns } = options;
-  if (format !== 'csv' || !name.toLowerCase().endsWith('.txt')) return false;
+  if (format !== 'csv' || !/\.(?:txt|md)$/i.test(name)) return false;
   if ((delimiter ?? headerRow ?? columns) !== undefined) return false;
   const bars = new Set<number>();
   let tabs = 0;

@@ -32,3 +32,20 @@ describe('a table of Markdown', () => {
     ]);
   });
 });
+
+describe('a reply without a table', () => {
+  it.each(['reply.md', 'reply.txt'])('gives the lines in its fences, which is asked: %s', async (name) => {
+    const reply =
+      'Two prompts:\n\n```\na fox, in ink\nan owl\n```\n\n```text\na crow\n```\n\nShall I go on?\n';
+    const { rows, guesses } = await read(name, reply);
+    expect(rows).toEqual(['{"prompt":"a fox, in ink"}', '{"prompt":"an owl"}', '{"prompt":"a crow"}']);
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
+      expect.stringMatching(/^\? 6 lines are no texts, and are left out: lines 1,3,6,8,10,12 /),
+    ]);
+  });
+
+  it('has its list of prompts as rows', async () => {
+    const { rows } = await read('reply.md', '1. **Fox:** a fox, in ink\n2. **Crow:** a crow at night\n');
+    expect(rows.map((row) => row.includes('Fox') || row.includes('Crow'))).toEqual([true, true]);
+  });
+});

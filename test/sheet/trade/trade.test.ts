@@ -390,10 +390,9 @@ describe('subtitles for the hard of hearing', () => {
 });
 
 it('a book of Project Gutenberg is read between its frame, which is asked', async () => {
-  const SPEECH = [input('text', 'string', { required: true })];
   const text =
     'The eBook of The Inn\n\nTitle: The Inn\n\n*** START OF THE PROJECT GUTENBERG EBOOK THE INN ***\n\nIt was late.\n\nThe snow had come.\n\n*** END OF THE PROJECT GUTENBERG EBOOK THE INN ***\n\nThis licence is long.\n';
-  const { rows, guesses } = await read('book.txt', text, {}, { inputTypes: SPEECH });
+  const { rows, guesses } = await read('book.txt', text, {}, { inputTypes: TTS });
   expect(rows).toEqual(['{"text":"It was late."}', '{"text":"The snow had come."}']);
   expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
     expect.stringMatching(/^\? 5 lines are no texts, and are left out: lines 1,3,5,11,13 /),
