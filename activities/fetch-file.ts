@@ -3,7 +3,7 @@
 // the same. A file whose content contradicts its name or type is not stored (R32).
 
 import { createHash, type Hash } from 'node:crypto';
-import { outputCheck, type OutputCheck, kindFault, type Promised } from '../src/host/output-check.ts';
+import { outputCheck, type OutputCheck, kindFault, type Promised } from '../src/host/formats/output-check.ts';
 import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile } from '../src/service-client/contract/run.ts';
 import type { Arriving, Download } from '../src/service-client/download.ts';

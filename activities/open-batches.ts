@@ -2,7 +2,7 @@
 
 import QuickLRU from 'quick-lru';
 import { isAllowed } from '../src/store/allowed-folders.ts';
-import type { Config } from '../src/host/config.ts';
+import type { Config } from '../src/host/settings/config.ts';
 import { problem } from '../src/errors/error.ts';
 import type { Services } from '../src/service-client/open-services.ts';
 import { readBatchFile, type BatchFile } from '../src/store/batch-file.ts';

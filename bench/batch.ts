@@ -1,7 +1,7 @@
 // Does the same work as a batch: creates it, starts it, waits for it. The times come from the service's own run list.
 
 import { join } from 'node:path';
-import { loadConfig } from '../src/host/config.ts';
+import { loadConfig } from '../src/host/settings/config.ts';
 import { connectClient } from '../src/temporal/connect.ts';
 import type { TemporalAddress } from '../src/temporal/temporal-address.ts';
 import { clientConverter } from '../src/temporal/encryption/converter.ts';
@@ -16,7 +16,7 @@ import { findDeployment } from '../src/batches/find-deployment.ts';
 import { openServices } from '../src/service-client/open-services.ts';
 import { openTransport } from '../src/service-client/transport.ts';
 import type { Run } from '../src/service-client/contract/run.ts';
-import { keyFromEnvironment } from '../src/host/api-key.ts';
+import { keyFromEnvironment } from '../src/host/settings/api-key.ts';
 import { KEY } from './servers.ts';
 
 export type BatchJob = {

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { loadConfig } from '../src/host/config.ts';
+import { loadConfig } from '../src/host/settings/config.ts';
 import type { TemporalAddress } from '../src/temporal/temporal-address.ts';
 import { freePort, type Served } from './servers.ts';
 

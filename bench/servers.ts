@@ -6,7 +6,7 @@ import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { loadConfig } from '../src/host/config.ts';
+import { loadConfig } from '../src/host/settings/config.ts';
 import { temporalBinary } from '../src/temporal/embedded/binary.ts';
 import { programFile } from '../src/temporal/embedded/processes.ts';
 import { startServer } from '../src/temporal/embedded/temporal-server.ts';

@@ -1,6 +1,6 @@
 // Reads the service's own run list.
 
-import { parseExactly } from '../src/host/exact-json.ts';
+import { parseExactly } from '../src/host/formats/exact-json.ts';
 import { runListSchema, type Run } from '../src/service-client/contract/run.ts';
 import { KEY } from './servers.ts';
 

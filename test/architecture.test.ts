@@ -117,7 +117,9 @@ describe('the tree', () => {
   });
 
   it('reads the environment in one file', () => {
-    expect(SOURCES.filter((file) => /process\.env/.test(textOf(file)))).toEqual(['src/host/config.ts']);
+    expect(SOURCES.filter((file) => /process\.env/.test(textOf(file)))).toEqual([
+      'src/host/settings/config.ts',
+    ]);
   });
 
   it('tests in one file whether a text is an http address', () => {

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { chromium } from 'playwright-core';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';
 import { Stage, until } from '../../test/stage/stage.ts';

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { freePort } from '../servers.ts';
 import type { RivalJob } from './job.ts';
 

@@ -6,7 +6,7 @@ import { knownRuns, stillUnconfirmed, type RequestLedger } from '../batch/accoun
 import { NO_OUTCOMES, OUTCOMES } from '../batch/outcome.ts';
 import { readDuplicates } from '../results/duplicates-file.ts';
 import type { Summary } from '../results/summary.ts';
-import { outputCheck } from '../host/output-check.ts';
+import { outputCheck } from '../host/formats/output-check.ts';
 import { climbedIn } from '../results/tally-rows.ts';
 import { gpuSecondsOf, type FileRecord, type RowRecord } from '../results/row-record.ts';
 import { recordOf, rowsOf } from '../results/batch-rows.ts';

@@ -5,7 +5,7 @@ import { findDeployment } from './find-deployment.ts';
 import { DEFAULT_PRICES } from '../options/gpu.ts';
 import { DEFAULT_TIMING, type Timing } from '../batch/params.ts';
 import { problem, type GivenFlag, type RunsheetError } from '../errors/error.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import type { RunService } from '../service-client/client.ts';
 import { LOCAL, mayRehearse } from '../service-client/local-address.ts';
 import { openServices, type Services, type Spoken } from '../service-client/open-services.ts';

@@ -25,7 +25,7 @@ import type { SheetCopy } from './copy-sheet.ts';
 import { problem } from '../errors/error.ts';
 import { named } from '../options/kinds.ts';
 import { formOf } from '../options/read.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import { prepareNotify, type Programs } from '../notices/prepare-targets.ts';
 import { refuseUnbounded } from '../store/attempt-cost-bound.ts';
 import { count } from '../options/number-text.ts';

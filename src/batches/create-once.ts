@@ -4,7 +4,7 @@
 
 import { hash } from 'node:crypto';
 import { problem } from '../errors/error.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import type { Download } from '../service-client/download.ts';
 import { LOCAL, localService } from '../service-client/local-address.ts';
 import type { Spoken } from '../service-client/open-services.ts';

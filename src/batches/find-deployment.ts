@@ -1,7 +1,7 @@
 // Finds the deployment for `-d`: by its id, or by its name if the name is unique.
 
 import { correctionOf, nearest, problem } from '../errors/error.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import type { RunService } from '../service-client/client.ts';
 import type { Deployment, InputType } from '../service-client/contract/deployment.ts';
 import { openServices } from '../service-client/open-services.ts';

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileFault, makeFolder } from '../errors/file-fault.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import { takeStateFolder } from '../host/state-folder.ts';
 import { openStore } from '../store/open-store.ts';
 

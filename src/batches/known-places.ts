@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { textIfThere } from '../errors/file-fault.ts';
 import { jsonIn } from '../errors/outside-text.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import { identityOf, spellingsOf } from '../host/service-address.ts';
 import { mayRehearse } from '../service-client/local-address.ts';
 import type { BatchFile } from '../store/batch-file.ts';

@@ -4,7 +4,7 @@
 // until the proposal is carried out.
 
 import { dirname } from 'node:path';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import { problem } from '../errors/error.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { keptIn } from '../options/table.ts';

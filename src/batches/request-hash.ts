@@ -1,7 +1,7 @@
 // Hashes the request of a row, to find rows that need the same run.
 
 import { hash } from 'node:crypto';
-import { parseExactly } from '../host/exact-json.ts';
+import { parseExactly } from '../host/formats/exact-json.ts';
 import { isWebAddress } from '../host/web-address.ts';
 import { comparable } from '../service-client/contract/file-inputs.ts';
 import type { SheetRow } from '../sheet/pages.ts';

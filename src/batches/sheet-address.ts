@@ -11,8 +11,8 @@ import type { Download } from '../service-client/download.ts';
 import { FileFault, HostFault } from '../service-client/download-faults.ts';
 import { allowedSheet, type SheetPlaces } from '../store/allowed-folders.ts';
 import { isBucket } from '../host/s3-address.ts';
-import { WAYS_TO_KEYS } from '../host/s3-keys.ts';
-import { machineS3 } from '../host/s3-settings.ts';
+import { WAYS_TO_KEYS } from '../host/settings/s3-keys.ts';
+import { machineS3 } from '../host/settings/s3-settings.ts';
 
 export type Downloading = {
   readonly download: Download;

@@ -1,6 +1,6 @@
 // The servers and sessions of commands, which print what the embedded servers are doing.
 
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import type { FoundBatch } from '../library/handle/found-batch.ts';
 import { Servers } from '../library/servers.ts';
 import type { Session } from '../library/session.ts';

@@ -24,7 +24,7 @@ import { throwFault } from '../errors/file-fault.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import { folderFault, takeOwnFolder, type FolderFault } from './own-folder.ts';
 import { readPlainFile } from './plain-file.ts';
-import { isTrusted, trust, withdraw, type TrustSubject } from './trust-notes.ts';
+import { isTrusted, trust, withdraw, type TrustSubject } from './settings/trust-notes.ts';
 
 type Text = { readonly reason: string; readonly hint: string };
 

@@ -5,7 +5,7 @@ import pMap from 'p-map';
 import { openPipeline, pipelineOfCall, stageStates } from '../batches/pipeline/pipeline-folder.ts';
 import { staleIn, type Stale } from '../batches/stale-folders.ts';
 import { errorMessage, problem } from '../errors/error.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
 import { discardFolder } from '../store/discard-folder.ts';

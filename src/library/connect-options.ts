@@ -6,7 +6,7 @@ import { problem } from '../errors/error.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import type { Api } from '../host/api-version.ts';
 import { isS3Address, resolveOut, s3PlaceOf } from '../host/s3-address.ts';
-import { loadConfigWith, type Config } from '../host/config.ts';
+import { loadConfigWith, type Config } from '../host/settings/config.ts';
 import { LOCAL } from '../service-client/local-address.ts';
 import type { Spoken } from '../service-client/open-services.ts';
 import type { TemporalClient } from '../temporal/connect.ts';

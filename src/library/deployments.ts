@@ -3,7 +3,7 @@
 import { refuseOtherApi } from '../batches/batch-request.ts';
 import { findDeployment } from '../batches/find-deployment.ts';
 import { problem } from '../errors/error.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import type { Deployment } from '../service-client/contract/deployment.ts';
 import { LOCAL } from '../service-client/local-address.ts';
 import { openServices, type Spoken } from '../service-client/open-services.ts';

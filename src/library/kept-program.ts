@@ -1,6 +1,12 @@
 // Finds the program behind a deployment in the state folder of its user, who alone may read it.
 
-import { editIn, keptProgram, programIdsIn, programsIn, type NamedProgram } from '../host/named-program.ts';
+import {
+  editIn,
+  keptProgram,
+  programIdsIn,
+  programsIn,
+  type NamedProgram,
+} from '../host/settings/named-program.ts';
 import { deploymentIdOf } from '../run-service/executors/program/program-task.ts';
 
 export type ShownProgram = Pick<NamedProgram, 'command' | 'folder' | 'secrets'> & {

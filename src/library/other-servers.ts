@@ -1,6 +1,6 @@
 // Joins running embedded servers of other state folders of this user, to read from them. Starts none.
 
-import { loadConfigWith, type Config } from '../host/config.ts';
+import { loadConfigWith, type Config } from '../host/settings/config.ts';
 import type { Session } from './session.ts';
 import type { OtherHolder } from './start/who-has.ts';
 

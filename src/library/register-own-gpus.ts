@@ -18,10 +18,16 @@ import { callSignal } from '../host/call-signal.ts';
 import { isWebAddress } from '../host/web-address.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { LOCAL, localService } from '../service-client/local-address.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import { keepLine } from '../host/kept-lines.ts';
-import { inputsSchemaIn, keepProgram, nameProgram, ownTasksIn, programsIn } from '../host/named-program.ts';
-import type { StatedPrice } from '../host/named-model.ts';
+import {
+  inputsSchemaIn,
+  keepProgram,
+  nameProgram,
+  ownTasksIn,
+  programsIn,
+} from '../host/settings/named-program.ts';
+import type { StatedPrice } from '../host/settings/named-model.ts';
 import { takeStateFolder } from '../host/state-folder.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Servers } from './servers.ts';

@@ -2,7 +2,7 @@
 // them. The Temporal client, half of a command's load time, is loaded only when needed.
 
 import { list, problem, type RunsheetError } from '../errors/error.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import { outsideCalls, unlessAborted } from '../host/call-signal.ts';
 import { LOCAL } from '../service-client/local-address.ts';
 import { allowOut } from '../store/allowed-folders.ts';

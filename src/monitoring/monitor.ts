@@ -15,7 +15,7 @@ import { watchBatches, type WatchDeps } from './batch-watch.ts';
 import { recentBatches } from '../temporal/recent-batches.ts';
 import { createMeters } from './meters.ts';
 import type { Client } from '@temporalio/client';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import { readLatestSummary } from '../results/summary.ts';
 import { isAllowed } from '../store/allowed-folders.ts';
 

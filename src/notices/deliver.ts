@@ -2,7 +2,7 @@
 
 import { Context } from '@temporalio/activity';
 import { readTarget } from '../options/notify-target.ts';
-import type { NotifySettings } from '../host/notify-settings.ts';
+import type { NotifySettings } from '../host/settings/notify-settings.ts';
 import type { AnyNoticeBody } from './notice-body.ts';
 import { mailNotice } from './targets/mail.ts';
 import { post, signed } from './targets/post.ts';

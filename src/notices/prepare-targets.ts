@@ -5,7 +5,7 @@ import { isInterpreter, readTarget, UNNAMED, type NotifyTarget } from '../option
 import { join } from 'node:path';
 import type { LimitChange } from '../options/limits.ts';
 import { problem } from '../errors/error.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import { keepLine, keptLines } from '../host/kept-lines.ts';
 import { shellWord } from '../errors/outside-text.ts';
 

@@ -2,7 +2,7 @@
 // which they ended, so their records are sorted first.
 
 import { definedOnly } from '../options/defined-only.ts';
-import { parseExactly } from '../host/exact-json.ts';
+import { parseExactly } from '../host/formats/exact-json.ts';
 import {
   queuedAt,
   queueNameOf,

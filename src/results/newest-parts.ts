@@ -2,7 +2,7 @@
 // read once, from the newest to the oldest, so the first record of a row is its newest; reading stops when every row has one. Memory
 // holds four bytes for each row.
 
-import { parseExactly } from '../host/exact-json.ts';
+import { parseExactly } from '../host/formats/exact-json.ts';
 import type { RowRange } from '../options/batch-kinds.ts';
 import { readAhead } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';

@@ -1,7 +1,7 @@
 // A part is a file with up to a hundred ended rows, written once. If a row has two records, the later part
 // counts: the part of the higher pass, and within a pass the higher number.
 
-import { parseExactly } from '../host/exact-json.ts';
+import { parseExactly } from '../host/formats/exact-json.ts';
 import type { Store } from '../store/store.ts';
 import { sealOf, type PartNumber } from './parts-seal.ts';
 import type { PartRecord } from './row-record.ts';

@@ -2,7 +2,7 @@
 // each, because a batch may have a million rows.
 
 import { isSameService } from '../host/service-address.ts';
-import { parseExactly } from '../host/exact-json.ts';
+import { parseExactly } from '../host/formats/exact-json.ts';
 import { countToSend, type BatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
 import { linesOf } from '../store/pieces.ts';

@@ -4,7 +4,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, writeFileSync } 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { errorMessage, problem } from '../errors/error.ts';
-import { exactText, isRawNumber, parseExactly } from '../host/exact-json.ts';
+import { exactText, isRawNumber, parseExactly } from '../host/formats/exact-json.ts';
 
 // `place` numbers the runs of one deployment from 0 without gaps. Runs are never deleted, so a page of the
 // list is found by place, whereas OFFSET would read everything before it. A delivery refers to its run by

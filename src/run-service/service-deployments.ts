@@ -1,10 +1,10 @@
 // The deployments of the service: the format of a deployments file, and the two default deployments.
 
 import { z } from 'zod';
-import { parseExactly } from '../host/exact-json.ts';
+import { parseExactly } from '../host/formats/exact-json.ts';
 import { GPUS, type Gpu } from '../options/gpu.ts';
 import { nearest, problem, errorMessage } from '../errors/error.ts';
-import { namedModel, type NamedModel } from '../host/named-model.ts';
+import { namedModel, type NamedModel } from '../host/settings/named-model.ts';
 import { ENVIRONMENT } from '../service-client/contract/paths.ts';
 import type { deploymentShown, AnswerOf } from '../service-client/contract/shown.ts';
 import type { Price } from './executors/vendor-price.ts';

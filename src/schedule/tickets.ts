@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { timesOf } from './cron.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
-import { canonical } from '../host/canonical-json.ts';
+import { canonical } from '../host/formats/canonical-json.ts';
 import { replaceFile } from '../host/replace-file.ts';
 import { textIfThere } from '../errors/file-fault.ts';
 

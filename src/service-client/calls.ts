@@ -12,7 +12,7 @@ import { callName } from './contract/paths.ts';
 import { errorSchema, queueAnswerSchema, type ValidationProblem } from './contract/queue.ts';
 import { withCallSignal } from '../host/call-signal.ts';
 import { ProxyRefusal } from '../host/outgoing.ts';
-import { lastFour } from '../host/api-key.ts';
+import { lastFour } from '../host/settings/api-key.ts';
 import type { BeforeSend, WithBeforeSend } from './transport.ts';
 import { v1ErrorSchema } from './contract/v1.ts';
 

@@ -33,7 +33,7 @@ import { request as send } from 'undici';
 import type { z } from 'zod';
 import { errorMessage, problem } from '../errors/error.ts';
 import { waitInCall, withCallSignal } from '../host/call-signal.ts';
-import { mediaTypeOf } from '../host/media-types.ts';
+import { mediaTypeOf } from '../host/formats/media-types.ts';
 
 export interface RunService {
   readonly base: string;

@@ -1,7 +1,7 @@
 // A connection to a run service: its address, our key, and the HTTP transport.
 
 import type { Dispatcher } from 'undici';
-import type { ApiKey } from '../host/api-key.ts';
+import type { ApiKey } from '../host/settings/api-key.ts';
 import type { PostFacts } from '../batch/classify-response.ts';
 import type { CallName } from './contract/paths.ts';
 

@@ -2,9 +2,9 @@
 // reach our receiver.
 
 import { join } from 'node:path';
-import { keyFromEnvironment } from '../host/api-key.ts';
+import { keyFromEnvironment } from '../host/settings/api-key.ts';
 import type { ServiceConnection } from './connection.ts';
-import { isThisMachine } from '../host/proxies.ts';
+import { isThisMachine } from '../host/settings/proxies.ts';
 import { replaceFile } from '../host/replace-file.ts';
 import { textIfThere } from '../errors/file-fault.ts';
 

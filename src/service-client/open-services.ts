@@ -3,7 +3,7 @@
 import { jsonIn } from '../errors/outside-text.ts';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import { problem } from '../errors/error.ts';
 import type { Api } from '../host/api-version.ts';
 import { connectRunService, type RunService } from './client.ts';

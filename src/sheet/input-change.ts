@@ -2,7 +2,7 @@
 // them for its run, so a result always shows the inputs behind it.
 
 import { templateText } from './templates.ts';
-import { parseExactly } from '../host/exact-json.ts';
+import { parseExactly } from '../host/formats/exact-json.ts';
 import { problem } from '../errors/error.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
 import { mapColumns } from './column-mapping.ts';

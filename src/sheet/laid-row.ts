@@ -5,7 +5,7 @@
 //   faulty    its faults refuse the sheet; it has a line only so that the size of its page is known
 
 import { problem, RunsheetError } from '../errors/error.ts';
-import { parseExactly } from '../host/exact-json.ts';
+import { parseExactly } from '../host/formats/exact-json.ts';
 import { comparable } from '../service-client/contract/file-inputs.ts';
 import type { ColumnMapping } from './column-mapping.ts';
 import { isWithoutInput, repeatsHeader, sentColumns } from './empty-rows.ts';

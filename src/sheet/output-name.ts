@@ -3,7 +3,7 @@
 
 import { nearest, problem, type SheetPlace, type RunsheetError } from '../errors/error.ts';
 import { fileName, hashedName } from '../errors/outside-text.ts';
-import { MEDIA_EXTENSIONS } from '../host/media-types.ts';
+import { MEDIA_EXTENSIONS } from '../host/formats/media-types.ts';
 import { fingerprint, KeyTable } from './row-keys.ts';
 import type { SheetOptions } from './sheet-source.ts';
 

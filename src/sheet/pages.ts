@@ -1,6 +1,6 @@
 // Writes and reads pages: files with up to 500 consecutive rows, one per line. A row's number determines its page's name.
 
-import { parseExactly } from '../host/exact-json.ts';
+import { parseExactly } from '../host/formats/exact-json.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
 import { Pieces, readAhead } from '../store/pieces.ts';
 import type { Parsed } from '../store/recently-read.ts';

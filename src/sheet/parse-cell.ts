@@ -2,9 +2,9 @@
 
 import type { InputType } from '../service-client/contract/deployment.ts';
 import { FILE_LIST_TYPES, FILE_TYPES, plainType } from '../service-client/contract/file-inputs.ts';
-import { integerFrom, isRawNumber } from '../host/exact-json.ts';
+import { integerFrom, isRawNumber } from '../host/formats/exact-json.ts';
 import { nearest } from '../errors/error.ts';
-import { canonical } from '../host/canonical-json.ts';
+import { canonical } from '../host/formats/canonical-json.ts';
 import { type Flaw, flawOf, NO_DOUBLE, readJson } from './json/json-text.ts';
 import type { InputKind } from './sheet-source.ts';
 

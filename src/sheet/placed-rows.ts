@@ -3,7 +3,7 @@
 // queue: its places are row numbers.
 
 import { type InputChange, changedInputs } from './input-change.ts';
-import { parseExactly } from '../host/exact-json.ts';
+import { parseExactly } from '../host/formats/exact-json.ts';
 import { recentlyRead, type Parsed } from '../store/recently-read.ts';
 import { type Store, within } from '../store/store.ts';
 import { openPage, pageOf, type Page, type SheetRow, readPagesLines } from './pages.ts';

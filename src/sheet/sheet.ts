@@ -2,7 +2,7 @@
 // errors; the error list has all errors.
 
 import { createHash } from 'node:crypto';
-import { parseExactly } from '../host/exact-json.ts';
+import { parseExactly } from '../host/formats/exact-json.ts';
 import { problem, RunsheetError } from '../errors/error.ts';
 import type { LaneSpec } from '../batch/params.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';

@@ -1,7 +1,7 @@
 // Sizes of rows, for a ladder of GPUs: the product of the inputs that predict how much memory and time a run needs. Each size is
 // a class of its own if there are few; otherwise sizes fall into classes whose bounds grow by the same factor.
 
-import { isRawNumber } from '../host/exact-json.ts';
+import { isRawNumber } from '../host/formats/exact-json.ts';
 import { isGpu } from '../options/gpu.ts';
 import { MAX_SIZE_CLASSES } from '../batch/bounds.ts';
 import { MAX_RUNGS } from '../options/option-bounds.ts';

@@ -4,7 +4,7 @@
 import { SHEET_FORMATS } from '../options/choices.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { jsonIn } from '../errors/outside-text.ts';
-import { exactText, parseExactly } from '../host/exact-json.ts';
+import { exactText, parseExactly } from '../host/formats/exact-json.ts';
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
 import { UNCONFIRMED_MS } from '../batch/bounds.ts';

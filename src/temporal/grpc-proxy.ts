@@ -4,7 +4,7 @@
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { ConnectionOptions } from '@temporalio/client';
 import { problem } from '../errors/error.ts';
-import { tunnelFor, type Proxy } from '../host/proxies.ts';
+import { tunnelFor, type Proxy } from '../host/settings/proxies.ts';
 
 const DIRECTLY = { 'grpc.enable_http_proxy': 0 };
 

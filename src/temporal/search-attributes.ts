@@ -11,7 +11,7 @@ import { KEYWORD_BYTES, SEARCH_ATTRIBUTES, type SearchedBatch } from '../batch/s
 import { isRefusedAs, rootOf } from './client-errors.ts';
 import { isCloud, type TemporalAddress } from './temporal-address.ts';
 import { errorMessage } from '../errors/error.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import type { PayloadKeys } from './encryption/payload-keys.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;

@@ -5,8 +5,8 @@ import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { errorMessage, problem } from '../errors/error.ts';
 import { keepSecret } from '../errors/redact.ts';
-import type { Config } from '../host/config.ts';
-import { secretIn } from '../host/key-file.ts';
+import type { Config } from '../host/settings/config.ts';
+import { secretIn } from '../host/settings/key-file.ts';
 import { readOrCreateSecret } from '../host/state-folder.ts';
 
 export const webhookSecret = (config: Pick<Config, 'home' | 'webhook'>): string =>

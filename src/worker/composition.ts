@@ -14,7 +14,7 @@ import type { AttemptRun } from '../batch/outcome.ts';
 import type { BatchName } from '../batch/workflow-ids.ts';
 import type { RunCompletion } from '../batch/events.ts';
 import type { SearchedBatch } from '../batch/shown/search-attributes.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import { meteredDownload, meteredSignals, type Meters } from '../monitoring/meters.ts';
 import { openDownloads } from '../service-client/download.ts';
 import { openServices } from '../service-client/open-services.ts';

@@ -5,7 +5,7 @@ import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Deps } from '../../activities/deps.ts';
 import { createFiles, createSenders, createWork } from '../../activities/index.ts';
 import { filesQueueOf, workQueueOf } from '../../workflows/task-queues.ts';
-import type { MemberSettings } from '../host/member-settings.ts';
+import type { MemberSettings } from '../host/settings/member-settings.ts';
 import { version } from '../host/package-version.ts';
 import { workflowBundle } from '../temporal/bundle.ts';
 import { onlyFirstTry, onlyOnce } from '../temporal/activity-guards.ts';

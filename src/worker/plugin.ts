@@ -18,7 +18,7 @@ import { createSenders } from '../../activities/index.ts';
 import { filesQueueOf, workQueueOf } from '../../workflows/task-queues.ts';
 import { activityGuards, conversion, createOtherWorkers, isOtherQueue, SENDING } from './create-workers.ts';
 import { problem } from '../errors/error.ts';
-import { loadConfig, type Config } from '../host/config.ts';
+import { loadConfig, type Config } from '../host/settings/config.ts';
 import { openLog } from '../host/log.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
 import { encryptionWith } from '../temporal/encryption/codec.ts';

@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { createMember, type WorkerMember } from '../../activities/describe-member.ts';
 import { membersQueueOf, TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { problem } from '../errors/error.ts';
-import type { Config } from '../host/config.ts';
+import type { Config } from '../host/settings/config.ts';
 import { version } from '../host/package-version.ts';
 import { watchActivities } from '../monitoring/activity-watch.ts';
 import type { WorkerMonitor } from '../monitoring/monitor.ts';

@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { awaitBatch } from '../../activities/await-batch.ts';
 import type { Deps } from '../../activities/deps.ts';
 import { OpenBatches } from '../../activities/open-batches.ts';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { openServices } from '../../src/service-client/open-services.ts';
 import { openTransport } from '../../src/service-client/transport.ts';
 import { summaryOfPass } from '../results/summary-of-pass.ts';

@@ -11,7 +11,7 @@ import { WRITES } from '../../src/batch/behaviour-version.ts';
 import type { BatchCall } from '../../src/batches/create-once.ts';
 import { sheetAt } from '../../src/batches/sheet-address.ts';
 import { problem } from '../../src/errors/error.ts';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { openDownloads } from '../../src/service-client/download.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import { Place } from '../batches/creating.ts';

@@ -7,7 +7,7 @@ import { parse } from 'smol-toml';
 import { expect, it } from 'vitest';
 import type { NewBatch } from '../../activities/create-batch.ts';
 import { createFiring } from '../../activities/create-firing.ts';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { openDownloads } from '../../src/service-client/download.ts';
 import { refusal } from '../../src/batches/question-texts.ts';
 import { asKeys } from '../../src/schedule/job-keys.ts';

@@ -5,7 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import { createWork } from '../../activities/index.ts';
 import type { ScheduleNotice } from '../../src/batch/notices/schedule-notice.ts';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { scheduleNoticeSchema } from '../../src/notices/notice-body.ts';
 import { definitionOf } from '../schedule/definition.ts';
 import { depsOf } from './deps.ts';

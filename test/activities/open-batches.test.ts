@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OpenBatches } from '../../activities/open-batches.ts';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { openServices } from '../../src/service-client/open-services.ts';
 import { openTransport } from '../../src/service-client/transport.ts';
 import { ASKED, Place } from '../batches/creating.ts';

@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import { enableCompileCache, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import type { Config } from '../../src/host/config.ts';
+import type { Config } from '../../src/host/settings/config.ts';
 import type { BatchFolder } from '../../src/store/batch-folders.ts';
 import type { CreationParams } from './create.ts';
 

@@ -6,7 +6,7 @@ import { FurtherRows, type FurtherRequest } from '../../src/batches/append/furth
 import type { BatchFolder } from '../../src/store/batch-folders.ts';
 import { asOption, type Wording } from '../../src/batches/questions.ts';
 import { settle } from '../../src/batches/settle.ts';
-import type { Config } from '../../src/host/config.ts';
+import type { Config } from '../../src/host/settings/config.ts';
 import { createStarted } from '../../src/store/started.ts';
 import type { Place } from './creating.ts';
 

@@ -5,7 +5,7 @@ import { rememberPlace } from '../../src/batches/known-places.ts';
 import { create, ASKED } from './create.ts';
 import { Place } from './creating.ts';
 import { carriedOut, withFurther } from './further.ts';
-import type { Config } from '../../src/host/config.ts';
+import type { Config } from '../../src/host/settings/config.ts';
 
 const REAL = { ...ASKED.service, base: 'https://gpu.example', rehearsal: false };
 

@@ -1,7 +1,7 @@
 // Batches in a bucket whose requests are late, lost or refused while another command makes a batch with the same rows.
 
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { takeS3Settings } from '../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../src/host/settings/s3-settings.ts';
 import { MADE } from '../../src/batches/batch-log.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import { openFaultyProxy, type FaultyProxy } from '../store/s3/faulty-proxy.ts';

@@ -11,7 +11,7 @@ import {
   type ProposalSource,
 } from '../../src/batches/propose.ts';
 import { INCOMING } from '../../src/batches/incoming-folder.ts';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { realConsole } from '../console/real-service.ts';
 import type { Console } from '../console/console.ts';
 import { withFurther } from './further.ts';

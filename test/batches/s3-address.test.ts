@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDownloads } from '../../src/service-client/download.ts';
 import { errorMessage } from '../../src/errors/error.ts';
 import { sheetAt, signedS3Url } from '../../src/batches/sheet-address.ts';
-import { takeS3Settings } from '../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../src/host/settings/s3-settings.ts';
 import { listen } from '../stage/free-port.ts';
 
 const KEYS = {

@@ -65,7 +65,7 @@ export const copyPages = (): void =>
   copy(
     'bin',
     'src/options/number-text.ts',
-    'src/host/media-types.ts',
+    'src/host/formats/media-types.ts',
     'src/results/page/browser',
     'src/run-service/dashboard/browser',
     'package.json',

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 import { deploymentsOf, until, type Running } from '../stage/stage.ts';

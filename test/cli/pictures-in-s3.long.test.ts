@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { takeS3Settings } from '../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../src/host/settings/s3-settings.ts';
 import { connect, isRunsheetError } from '../../src/index.ts';
 import type { Run } from '../../src/service-client/contract/run.ts';
 import { readToken } from '../../src/webhook/webhook-token.ts';

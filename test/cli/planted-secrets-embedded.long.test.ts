@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';

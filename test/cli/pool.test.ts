@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkSettings } from '../../src/batches/batch-spec.ts';
 import { poolLine, poolLines } from '../../src/cli/pool/pool.ts';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 
 const TOTALS = { pool: 'gpus', size: 64, batches: 3, used: 60, charged: 64, members: [] };
 

@@ -3,8 +3,8 @@
 import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { choicesIn } from '../../src/host/config.ts';
-import { trust, type TrustSubject } from '../../src/host/trust-notes.ts';
+import { choicesIn } from '../../src/host/settings/config.ts';
+import { trust, type TrustSubject } from '../../src/host/settings/trust-notes.ts';
 import { canBeNobody, placeOfNobody, runAsNobody, UID_OF_NOBODY as UID } from '../stage/nobody.ts';
 
 const SETTINGS = 'task_queue = "theirs"\n';

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { parseExactly } from '../../src/host/exact-json.ts';
+import { parseExactly } from '../../src/host/formats/exact-json.ts';
 import { serveForTest } from '../stage/serve.ts';
 import { HostedJobs } from './api-hosted-jobs.ts';
 import { ProxyJobs } from './api-proxy-jobs.ts';

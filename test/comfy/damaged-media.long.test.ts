@@ -2,7 +2,7 @@
 
 import { deflateSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { textsInMedia } from '../../src/host/texts-in-media.ts';
+import { textsInMedia } from '../../src/host/formats/texts-in-media.ts';
 import { growthOf } from '../stage/growth.ts';
 import { pngWithInternational } from './media-files.ts';
 

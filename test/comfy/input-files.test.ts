@@ -3,7 +3,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { takeProxies } from '../../src/host/proxies.ts';
+import { takeProxies } from '../../src/host/settings/proxies.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { openProxy } from '../stage/proxy.ts';
 import { serveForTest } from '../stage/serve.ts';

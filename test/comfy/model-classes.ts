@@ -1,7 +1,7 @@
 // Node classes of ComfyUI that need a model: they draw a picture that follows from all that they are given.
 
 import { crc32 } from 'node:zlib';
-import { integerFrom } from '../../src/host/exact-json.ts';
+import { integerFrom } from '../../src/host/formats/exact-json.ts';
 import type { Field, NodeClass } from './node-classes.ts';
 
 const SEED: Field = [

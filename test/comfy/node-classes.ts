@@ -1,7 +1,7 @@
 // The node classes of the stand-in: those of ComfyUI that need no model, and those of nodes.py.
 
 import { crc32 } from 'node:zlib';
-import { integerFrom, isRawNumber } from '../../src/host/exact-json.ts';
+import { integerFrom, isRawNumber } from '../../src/host/formats/exact-json.ts';
 import type { ImageFiles } from './image-files.ts';
 import { MODEL_CLASSES } from './model-classes.ts';
 

@@ -1,7 +1,7 @@
 // Plays a script against a ComfyUI, real or stand-in, and keeps what it answers without what differs each time.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { integerFrom, isRawNumber, parseExactly } from '../../src/host/exact-json.ts';
+import { integerFrom, isRawNumber, parseExactly } from '../../src/host/formats/exact-json.ts';
 import { colourOf } from './image-files.ts';
 
 /** `$` in a text is a name that no other play has. */

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
-import { parseExactly } from '../../src/host/exact-json.ts';
+import { parseExactly } from '../../src/host/formats/exact-json.ts';
 import type { ComfyProcess } from './comfy-process.ts';
 import { describeClass, type Graph, type Stock } from './node-classes.ts';
 import { validate } from './validation.ts';

@@ -1,6 +1,6 @@
 // ComfyUI's checks before it queues a prompt: each output node separately, with every node that it needs.
 
-import { isRawNumber } from '../../src/host/exact-json.ts';
+import { isRawNumber } from '../../src/host/formats/exact-json.ts';
 import {
   digitsOf,
   NODE_CLASSES,

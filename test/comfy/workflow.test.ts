@@ -1,6 +1,6 @@
 // The deployment that a workflow file becomes, and the faults that are refused before anything is sent.
 
-import { integerFrom } from '../../src/host/exact-json.ts';
+import { integerFrom } from '../../src/host/formats/exact-json.ts';
 import { describe, expect, it } from 'vitest';
 import { OwnService, portrait, openStandIn, openOwn } from './own-service.ts';
 

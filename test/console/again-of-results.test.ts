@@ -7,7 +7,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { createParams } from '../../src/batches/batch-request.ts';
 import { withCopy } from '../../src/batches/copy-sheet.ts';
 import { AGAIN } from '../../src/batches/questions.ts';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { commandsIn } from './commands-in.ts';
 import { createBatch } from '../batches/create.ts';
 import type { Console } from './console.ts';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Config } from '../../src/host/config.ts';
+import type { Config } from '../../src/host/settings/config.ts';
 import { NAMES } from '../../src/batches/reuse/reuse.ts';
 import { findStale, removeStale } from '../../src/library/clean.ts';
 import { createPass } from '../../src/store/passes.ts';

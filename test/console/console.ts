@@ -10,7 +10,7 @@ import type { CreatedBatch } from '../../src/batches/make-batch.ts';
 import { AGAIN } from '../../src/batches/questions.ts';
 import { createBatch } from '../batches/create.ts';
 import { createParams } from '../../src/batches/batch-request.ts';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { deploymentSpecSchema, startLocalService } from '../../src/run-service/server.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { runInProcess, type Said } from '../stage/in-process.ts';

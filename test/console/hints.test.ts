@@ -7,7 +7,7 @@ import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
 import { shownService } from '../../src/cli/flags/batch-options.ts';
 import { withPlace } from '../../src/cli/flags/correction.ts';
 import { errorTable } from '../../src/errors/codes.ts';
-import type { Config } from '../../src/host/config.ts';
+import type { Config } from '../../src/host/settings/config.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { Console } from './console.ts';
 import { commandsIn, refusal } from './commands-in.ts';

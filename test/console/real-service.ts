@@ -1,7 +1,7 @@
 // A console whose run service is no rehearsal. Temporal cannot be reached, so a command that goes on ends with E401.
 
 import { onTestFinished, vi } from 'vitest';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { openRealService } from '../stage/other-service.ts';
 import { Console } from './console.ts';
 

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { rememberPlace } from '../../src/batches/known-places.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { Console, PORTRAITS } from './console.ts';

@@ -5,7 +5,7 @@ import { BlockList } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { refusal } from '../console/commands-in.ts';
 import { manifest, ROOT } from './manifests.ts';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig, VARIABLES } from '../../src/host/config.ts';
+import { loadConfig, VARIABLES } from '../../src/host/settings/config.ts';
 import { refusal } from '../console/commands-in.ts';
 import { ROOT } from './manifests.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';

@@ -6,7 +6,7 @@ import { createBatch } from '../../activities/create-batch.ts';
 import { createFiring } from '../../activities/create-firing.ts';
 import { acceptedBy } from '../../src/batches/given-options.ts';
 import { RunsheetError } from '../../src/errors/error.ts';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { Runsheet } from '../../src/library/runsheet.ts';
 import { Servers } from '../../src/library/servers.ts';
 import type { Session } from '../../src/library/session.ts';

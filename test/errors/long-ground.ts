@@ -3,7 +3,7 @@
 import { chmodSync, readFileSync } from 'node:fs';
 import { dirname, delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isJson, plainJson } from '../../src/host/python-json.ts';
+import { isJson, plainJson } from '../../src/host/formats/python-json.ts';
 import { jsonIn } from '../../src/run-service/executors/http.ts';
 import { growthOf, MAX_LINEAR } from '../stage/growth.ts';
 

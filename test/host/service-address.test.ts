@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { identityOf, isSameService, spellingsOf } from '../../src/host/service-address.ts';
 
 it.each([

@@ -25,7 +25,7 @@ import {
   takeStateFolder,
   trustStateFolder,
 } from '../../src/host/state-folder.ts';
-import { trustNotes } from '../../src/host/trust-notes.ts';
+import { trustNotes } from '../../src/host/settings/trust-notes.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 const STRANGER = 65_534;

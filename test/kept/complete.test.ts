@@ -12,7 +12,7 @@ import { COLUMNS } from './columns.ts';
 
 const NAMES = new Set(KINDS.map(({ name }) => name));
 /** The two that parse. */
-const PARSERS = new Set(['src/host/exact-json.ts', 'src/errors/outside-text.ts']);
+const PARSERS = new Set(['src/host/formats/exact-json.ts', 'src/errors/outside-text.ts']);
 const CALL = /(?<!function )\b(?:JSON\.parse|parseExactly|[a-zA-Z]*[jJ]sonIn)\(/g;
 
 const callsIn = (file: string): number => [...readFileSync(file, 'utf8').matchAll(CALL)].length;

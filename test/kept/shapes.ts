@@ -1,7 +1,7 @@
 // Values as people, sheets and servers make them: any language, any length of digits, nothing, and much of it.
 
 import fc from 'fast-check';
-import { integerFrom, parseExactly } from '../../src/host/exact-json.ts';
+import { integerFrom, parseExactly } from '../../src/host/formats/exact-json.ts';
 
 type FieldArbitraries<T> = { readonly [K in keyof T]-?: fc.Arbitrary<Exclude<T[K], undefined>> };
 type OptionalIn<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];

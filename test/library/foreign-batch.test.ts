@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { begin } from '../../src/library/start/start-batch.ts';
 import { heldElsewhere, whoHas } from '../../src/library/start/who-has.ts';
 import type { Servers } from '../../src/library/servers.ts';

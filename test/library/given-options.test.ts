@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { requestOf } from '../../src/cli/flags/batch-options.ts';
 import { sheetFlags, type SheetFlags } from '../../src/cli/flags/flags.ts';
 import { checkRequest } from '../../src/batches/batch-spec.ts';
-import { loadConfigWith } from '../../src/host/config.ts';
+import { loadConfigWith } from '../../src/host/settings/config.ts';
 import {
   givenSheet,
   limitsFrom,

@@ -3,7 +3,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { startOrAttach } from '../../src/library/start/start-or-attach.ts';
 import type { Session } from '../../src/library/session.ts';
 import { holderHere } from '../../src/store/holder.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { resumeBatch } from '../../src/library/handle/resumed-batch.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { holderHere } from '../../src/store/holder.ts';

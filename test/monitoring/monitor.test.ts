@@ -4,7 +4,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { takeS3Settings } from '../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../src/host/settings/s3-settings.ts';
 import { createMonitor, type MonitorDeps, watchReadiness } from '../../src/monitoring/monitor.ts';
 import { checkPlace } from '../../src/store/open-store.ts';
 import { samplesIn, valueOf } from './exposition.ts';

@@ -8,7 +8,7 @@ import { SMTPServer } from 'smtp-server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { signature } from '../../src/notices/targets/post.ts';
 import { startProgram } from '../../src/notices/targets/program.ts';
-import { notifySettings } from '../../src/host/notify-settings.ts';
+import { notifySettings } from '../../src/host/settings/notify-settings.ts';
 import { noticeSchema } from '../../src/notices/notice-body.ts';
 import { bodyOf, noticeTo, send, SETTINGS } from './notice.ts';
 import { receiver, type Request } from './receiver.ts';

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseExactly } from '../../src/host/exact-json.ts';
+import { parseExactly } from '../../src/host/formats/exact-json.ts';
 import { describedInputs } from '../../src/run-service/executors/workflow/described-inputs.ts';
 
 const typesOf = (schema: unknown) =>

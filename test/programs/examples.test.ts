@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
-import { nameProgram } from '../../src/host/named-program.ts';
+import { nameProgram } from '../../src/host/settings/named-program.ts';
 import { filesOf, has, ProgramService } from './program-service.ts';
 
 const folderOf = (name: string): string =>

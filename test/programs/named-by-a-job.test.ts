@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { reachAt } from '../../src/cli/job/job-reach.ts';
 import { keepLine } from '../../src/host/kept-lines.ts';
-import { ownTasksIn } from '../../src/host/named-program.ts';
+import { ownTasksIn } from '../../src/host/settings/named-program.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 const before = process.env['RUNSHEET_HOME'];

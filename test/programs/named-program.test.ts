@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { editIn, keepProgram, keptProgram, nameProgram } from '../../src/host/named-program.ts';
+import { editIn, keepProgram, keptProgram, nameProgram } from '../../src/host/settings/named-program.ts';
 import { refuseUnknown, setNotes } from '../../src/host/state-folder.ts';
 import { withNamedPrograms } from '../../src/library/register-own-gpus.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { keepProgram, nameProgram, type ProgramRequest } from '../../src/host/named-program.ts';
+import { keepProgram, nameProgram, type ProgramRequest } from '../../src/host/settings/named-program.ts';
 import type { Environment } from '../../src/host/user-folders.ts';
 import { pictureOf } from '../comfy/image-files.ts';
 import { OwnService, type Run } from '../comfy/own-service.ts';

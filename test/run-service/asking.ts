@@ -2,7 +2,7 @@
 
 import { onTestFinished } from 'vitest';
 import { Agent, request } from 'undici';
-import { parseExactly } from '../../src/host/exact-json.ts';
+import { parseExactly } from '../../src/host/formats/exact-json.ts';
 import { runSchema, type Run } from '../../src/service-client/contract/run.ts';
 import {
   deploymentSpecSchema,

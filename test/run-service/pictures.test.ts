@@ -1,7 +1,7 @@
 import { crc32, inflateSync } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { integerFrom, parseExactly } from '../../src/host/exact-json.ts';
+import { integerFrom, parseExactly } from '../../src/host/formats/exact-json.ts';
 import { drawPicture } from '../../src/run-service/executors/rehearsal/pictures/pictures.ts';
 import { openService } from './asking.ts';
 

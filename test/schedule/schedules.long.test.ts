@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '@temporalio/client';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { shown, timesOf, zoneOf } from '../../src/schedule/cron.ts';
 import type { ScheduleDefinition } from '../../src/schedule/schedule-definition.ts';
 import { connectClient } from '../../src/temporal/connect.ts';

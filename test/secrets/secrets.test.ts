@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { errorMessage } from '../../src/errors/error.ts';
-import { keyFromEnvironment } from '../../src/host/api-key.ts';
+import { keyFromEnvironment } from '../../src/host/settings/api-key.ts';
 import { keepSecret, withoutSecrets } from '../../src/errors/redact.ts';
 import { webhookUrl } from '../../src/webhook/webhook-token.ts';
 import { messageOf } from '../../src/service-client/calls.ts';

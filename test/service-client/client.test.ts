@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { classifyResponse } from '../../src/batch/classify-response.ts';
-import { parseExactly } from '../../src/host/exact-json.ts';
+import { parseExactly } from '../../src/host/formats/exact-json.ts';
 import { connectRunService } from '../../src/service-client/client.ts';
-import { keyFromFile } from '../../src/host/api-key.ts';
+import { keyFromFile } from '../../src/host/settings/api-key.ts';
 import { answer, scripted, type Act } from './scripted.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 

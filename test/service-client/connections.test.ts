@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { connectRunService } from '../../src/service-client/client.ts';
-import { keyFromEnvironment } from '../../src/host/api-key.ts';
+import { keyFromEnvironment } from '../../src/host/settings/api-key.ts';
 import { ServiceClock } from '../../src/service-client/connection.ts';
 import { openTransport } from '../../src/service-client/transport.ts';
 import { serveForTest } from '../stage/serve.ts';

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { RunService } from '../../src/service-client/client.ts';
 import { type ServiceConnection, ServiceClock } from '../../src/service-client/connection.ts';
-import { keyFromEnvironment, type ApiKey } from '../../src/host/api-key.ts';
+import { keyFromEnvironment, type ApiKey } from '../../src/host/settings/api-key.ts';
 import { openTransport } from '../../src/service-client/transport.ts';
 
 export type Act = (socket: Socket, asked: string, nth: number) => void;

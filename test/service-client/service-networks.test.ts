@@ -5,7 +5,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { takeProxies } from '../../src/host/proxies.ts';
+import { takeProxies } from '../../src/host/settings/proxies.ts';
 import { guardFor, networkOf, type NetworkGuard, type Resolve } from '../../src/service-client/networks.ts';
 import { openFileTransport, openTransport } from '../../src/service-client/transport.ts';
 import { request } from 'undici';

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { request, type Dispatcher } from 'undici';
 import { classifyResponse, type PostClass, type PostFacts } from '../../src/batch/classify-response.ts';
 import { connectRunService } from '../../src/service-client/client.ts';
-import { keyFromEnvironment } from '../../src/host/api-key.ts';
+import { keyFromEnvironment } from '../../src/host/settings/api-key.ts';
 import { ServiceClock } from '../../src/service-client/connection.ts';
 import { openTransport } from '../../src/service-client/transport.ts';
 import { openFullPort, RUN, Wire, type Got } from './wire.ts';

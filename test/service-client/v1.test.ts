@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { classifyResponse } from '../../src/batch/classify-response.ts';
 import { outcomeOf } from '../../src/service-client/run-outcome.ts';
-import { keyFromEnvironment } from '../../src/host/api-key.ts';
+import { keyFromEnvironment } from '../../src/host/settings/api-key.ts';
 import { ServiceClock } from '../../src/service-client/connection.ts';
 import { openTransport } from '../../src/service-client/transport.ts';
 import { connectV1 } from '../../src/service-client/open-services.ts';

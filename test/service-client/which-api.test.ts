@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyFromEnvironment } from '../../src/host/api-key.ts';
+import { keyFromEnvironment } from '../../src/host/settings/api-key.ts';
 import { ServiceClock } from '../../src/service-client/connection.ts';
 import { openTransport } from '../../src/service-client/transport.ts';
 import { whichApi } from '../../src/service-client/open-services.ts';

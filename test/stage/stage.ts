@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { connectRunService } from '../../src/service-client/client.ts';
 import type { Run } from '../../src/service-client/contract/run.ts';
-import { keyFromEnvironment } from '../../src/host/api-key.ts';
+import { keyFromEnvironment } from '../../src/host/settings/api-key.ts';
 import { ServiceClock } from '../../src/service-client/connection.ts';
 import { openTransport } from '../../src/service-client/transport.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
@@ -330,7 +330,7 @@ async function startSomewhere(
 
 async function allRuns(base: string, key: string, workflowId: string): Promise<readonly Run[]> {
   const { runListSchema } = await import('../../src/service-client/contract/run.ts');
-  const { parseExactly } = await import('../../src/host/exact-json.ts');
+  const { parseExactly } = await import('../../src/host/formats/exact-json.ts');
   const runs = new Map<string, Run>();
   for (let offset = 0; ;) {
     const url = `${base}/workflow/${workflowId}/runs?with_inputs=true&limit=10000&offset=${offset}`;

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/common';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { keepSecret } from '../../src/errors/redact.ts';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { ELSEWHERE, LABEL, REFUSED } from '../../src/batch/payloads/labels.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { followStack, readStack } from '../../src/temporal/embedded/follower.ts';
 import { type StackRecord, writeRecord } from '../../src/temporal/embedded/stack-file.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';

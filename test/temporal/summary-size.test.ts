@@ -4,7 +4,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { expect, it } from 'vitest';
 import { SUMMARY_BYTES } from '../../src/batch/shown/shown-batch.ts';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { encryptionWith } from '../../src/temporal/encryption/codec.ts';
 import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';

@@ -11,7 +11,7 @@ import type { BatchParams } from '../../src/batch/params.ts';
 import type { DeferredRow, ListReading, PostResult, RunCompletion } from '../../src/batch/events.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import type { Progress } from '../../src/batch/shown/progress.ts';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { openBatchClient } from '../../src/temporal/batch-client.ts';
 import { batchSignals } from '../../src/temporal/batch-control.ts';
 import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';

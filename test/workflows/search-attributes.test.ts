@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/host/config.ts';
+import { loadConfig } from '../../src/host/settings/config.ts';
 import { openBatchClient } from '../../src/temporal/batch-client.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';

@@ -15,9 +15,9 @@
 //   absent   the sheet no longer has this row of the batch
 
 import { DatabaseSync } from 'node:sqlite';
-import { parseExactly } from '../../host/exact-json.ts';
+import { parseExactly } from '../../host/formats/exact-json.ts';
 import { recordOf } from '../../results/batch-rows.ts';
-import { canonical } from '../../host/canonical-json.ts';
+import { canonical } from '../../host/formats/canonical-json.ts';
 import { readPage, type SheetRow } from '../../sheet/pages.ts';
 import { contentKey } from '../../sheet/row-keys.ts';
 import { type Queued } from '../../sheet/placed-rows.ts';

@@ -1,7 +1,7 @@
 // Proposes to add the rows of a further sheet to a batch. The proposal holds the copy of the sheet, the comparison of its rows with
 // those of the batch, and the open questions. The caller disposes of it.
 
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { LOCAL } from '../../service-client/local-address.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
 import { problem } from '../../errors/error.ts';

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { problem } from '../../errors/error.ts';
 import { callSignal } from '../../host/call-signal.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { identityOf } from '../../host/service-address.ts';
 import { isWebAddress } from '../../host/web-address.ts';
 import { addressExpiryMs } from '../../service-client/address-expiry.ts';

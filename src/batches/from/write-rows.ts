@@ -1,6 +1,6 @@
 // Writes the rows of a new sheet in the order of the batch, or joins them with the picks of a user, in the order of those.
 
-import { parseExactly } from '../../host/exact-json.ts';
+import { parseExactly } from '../../host/formats/exact-json.ts';
 import { NearestName, problem } from '../../errors/error.ts';
 import { rowsOf } from '../../results/batch-rows.ts';
 import { SortedLines } from '../../store/sorted-lines.ts';

@@ -4,7 +4,7 @@
 import { openServices } from '../../service-client/open-services.ts';
 import type { Deployment } from '../../service-client/contract/deployment.ts';
 import { openTransport } from '../../service-client/transport.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { isSameService } from '../../host/service-address.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
 import type { CreateParams } from '../draft-stages.ts';

@@ -5,7 +5,7 @@
 //        → moved                                  at the end: a row that is done differs only in the address of a file
 
 import { DatabaseSync } from 'node:sqlite';
-import { parseExactly } from '../../host/exact-json.ts';
+import { parseExactly } from '../../host/formats/exact-json.ts';
 import type { PartRecord } from '../../results/row-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { MovedRows, SharedRows } from '../questions.ts';

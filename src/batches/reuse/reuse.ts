@@ -1,7 +1,7 @@
 // Finds an existing batch by its content, so that the same rows are not paid for twice when the sheet is renamed, saved again or
 // run with other settings.
 
-import { canonical } from '../../host/canonical-json.ts';
+import { canonical } from '../../host/formats/canonical-json.ts';
 import { problem } from '../../errors/error.ts';
 import { isSameService } from '../../host/service-address.ts';
 import { LOCAL } from '../../service-client/local-address.ts';

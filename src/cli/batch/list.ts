@@ -2,7 +2,7 @@
 
 import type { ShownFlags } from '../flags/flags.ts';
 import { errorMessage } from '../../errors/error.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { isS3Address } from '../../host/s3-address.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { isSettled, listedStatuses } from '../../library/handle/batch-status.ts';

@@ -17,7 +17,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { environmentFor } from '../../host/child-environment.ts';
 
 /** Thumbnails make the page smoother, and nobody waits longer than this for them. */

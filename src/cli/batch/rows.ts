@@ -21,7 +21,7 @@ import {
   type RowLine,
   type RowName,
 } from '../../library/handle/row-lines.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { findBatch } from '../../library/handle/find-batch.ts';
 import { batchLike, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Next } from '../context.ts';

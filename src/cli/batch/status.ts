@@ -3,7 +3,7 @@
 
 import { havePrices } from '../../options/prices.ts';
 import type { ShownFlags } from '../flags/flags.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';

@@ -1,7 +1,7 @@
 // Turns the flags of run, submit and plan into the parameters of a batch: service, deployment, sheet options, settings.
 
 import { definedOnly } from '../../options/defined-only.ts';
-import { loadConfig, type Config } from '../../host/config.ts';
+import { loadConfig, type Config } from '../../host/settings/config.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { Excludes } from '../../options/excludes.ts';
 import type { LimitChange } from '../../options/limits.ts';

@@ -4,9 +4,9 @@
 import { basename } from 'node:path';
 import { problem, errorMessage } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
-import { MEDIA_EXTENSIONS } from '../../host/media-types.ts';
+import { MEDIA_EXTENSIONS } from '../../host/formats/media-types.ts';
 import { readPlainFile } from '../../host/plain-file.ts';
-import { isMedia, MEDIA_ENDS, textsInMedia } from '../../host/texts-in-media.ts';
+import { isMedia, MEDIA_ENDS, textsInMedia } from '../../host/formats/texts-in-media.ts';
 import type { GivenGpus } from '../../library/register-own-gpus.ts';
 
 type GivenWorkflow = GivenGpus['workflows'][number];

@@ -1,6 +1,6 @@
 // Prints rows as they end, one JSON object a line (`-o jsonl` of run and follow, and `rows --follow`).
 
-import { integerFrom } from '../../host/exact-json.ts';
+import { integerFrom } from '../../host/formats/exact-json.ts';
 import { terminalJson } from '../../errors/outside-text.ts';
 import { EndedRows } from '../../library/handle/ended-rows.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';

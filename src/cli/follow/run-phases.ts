@@ -1,7 +1,7 @@
 // Reads the phases of a batch's outstanding runs from the service's run list. Only a command that follows
 // the batch reads it, so the workflow and its history know nothing of phases.
 
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { ownRun } from '../../audit/list-runs.ts';
 import { isTerminal } from '../../service-client/contract/statuses.ts';

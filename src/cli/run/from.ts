@@ -6,7 +6,7 @@ import type { FromSheet } from '../../batches/from/from-sheet.ts';
 import type { ProposalContext, ProposalSource } from '../../batches/propose.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { findBatch } from '../../library/handle/find-batch.ts';
 import { copyingOf, NO_SHEET } from '../flags/batch-options.ts';
 import type { Context, Printer } from '../context.ts';

@@ -1,6 +1,6 @@
 // Prints the first lines of run and plan: rows, columns, GPUs, batch and webhooks.
 
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import type { CreatedBatch } from '../../batches/make-batch.ts';
 import type { DraftBatch } from '../../batches/laid-out-sheet.ts';
 import { terminalLine } from '../../errors/outside-text.ts';

@@ -1,6 +1,6 @@
 // plan: checks the sheet and shows rows, cost and the first requests. Sends nothing.
 
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { problem } from '../../errors/error.ts';
 import { shellWord, shortened, terminalJson, terminalLine } from '../../errors/outside-text.ts';
 import { LETTERS } from '../command.ts';

@@ -3,7 +3,7 @@
 import { sourceOf, fromNotes } from './from.ts';
 import { resolve } from 'node:path';
 import type { Proposal } from '../../batches/propose.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { type FoundBatch } from '../../library/handle/found-batch.ts';
 import type { Servers } from '../../library/servers.ts';
 import type { Session } from '../../library/session.ts';

@@ -4,7 +4,7 @@ import { refusedLines } from './refused-lines.ts';
 import { answersFrom } from '../../library/start/program-rows.ts';
 import { resolve } from 'node:path';
 import { EXIT, problem, isRunsheetError } from '../../errors/error.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { FileSaves } from '../../library/watched/file-saves.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { SavedSheet, findWatched, type Save } from '../../library/watched/saved-sheet.ts';

@@ -6,7 +6,7 @@ import { membersQueueOf, TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { list, problem, RunsheetError, errorMessage } from '../../errors/error.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { fetchOutside } from '../../host/outgoing.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { undeliveredNotices } from '../../library/handle/undelivered-notices.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';

@@ -6,7 +6,7 @@ import { payloadKeys } from '../../temporal/encryption/payload-keys.ts';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { keepSecret } from '../../errors/redact.ts';
-import { secretIn } from '../../host/key-file.ts';
+import { secretIn } from '../../host/settings/key-file.ts';
 import { configOf } from '../flags/batch-options.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import { printerFor, type Context } from '../context.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import type { GivenGpus } from '../../library/register-own-gpus.ts';
 import { isVendor, VENDOR_FACTS, type Vendor } from '../../options/server-kind.ts';
 import { readDeployments, type DeploymentsFile } from '../../run-service/server.ts';

@@ -7,9 +7,9 @@ import { EMBEDDED } from '../../errors/codes.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { LOCAL, canReachReceiver } from '../../service-client/local-address.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { assertWritable } from '../../host/disk-space.ts';
-import { lastFour } from '../../host/api-key.ts';
+import { lastFour } from '../../host/settings/api-key.ts';
 import { openServices } from '../../service-client/open-services.ts';
 import { openTransport } from '../../service-client/transport.ts';
 import { connectClient } from '../../temporal/connect.ts';
@@ -35,7 +35,7 @@ import { shaped } from '../json/shape.ts';
 import { clusterFindings, finding, type ClusterFinding } from './cluster-checks.ts';
 
 import { getCACertificates } from 'node:tls';
-import type { Proxies } from '../../host/proxies.ts';
+import type { Proxies } from '../../host/settings/proxies.ts';
 
 export default async function doctor(this: Context, flags: FlagsOf<typeof doctorFlags>): Promise<number> {
   const printer = printerFor(this, flags);

@@ -1,7 +1,7 @@
 // embedded: the process of the embedded servers, started by other commands.
 
 import { EXIT } from '../../errors/error.ts';
-import { loadConfig } from '../../host/config.ts';
+import { loadConfig } from '../../host/settings/config.ts';
 import { openLog } from '../../host/log.ts';
 import { spawnWorker } from '../../temporal/embedded/processes.ts';
 import { mayBegin } from '../../temporal/embedded/spare-stack.ts';

@@ -29,7 +29,7 @@ import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf, noDeployment, inputsSet } from '../flags/batch-options.ts';
 import type { Paint } from '../format.ts';
 import { migrationJson } from '../json/documents.ts';
-import { parseExactly } from '../../host/exact-json.ts';
+import { parseExactly } from '../../host/formats/exact-json.ts';
 import { kindOf, readText } from '../../sheet/parse-cell.ts';
 
 type MigrateCheckFlags = FlagsOf<typeof migrateCheckFlags> & Pick<SheetFlags, 'deployment'>;

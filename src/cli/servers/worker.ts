@@ -3,7 +3,7 @@
 import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { workerFlags } from './server-flags.ts';
-import { type Config, loadConfigWith } from '../../host/config.ts';
+import { type Config, loadConfigWith } from '../../host/settings/config.ts';
 import { EXIT } from '../../errors/error.ts';
 import { openLog } from '../../host/log.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';

@@ -3,9 +3,9 @@
 
 import { isRunsheetError } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { choicesIn, ownNotes } from '../../host/config.ts';
-import { linesOf } from '../../host/settings-files.ts';
-import { isTrusted, trust, type TrustSubject } from '../../host/trust-notes.ts';
+import { choicesIn, ownNotes } from '../../host/settings/config.ts';
+import { linesOf } from '../../host/settings/settings-files.ts';
+import { isTrusted, trust, type TrustSubject } from '../../host/settings/trust-notes.ts';
 import { ask } from '../run/answer-policy.ts';
 
 export type Terminal = Pick<NodeJS.Process, 'stdin' | 'stderr'>;

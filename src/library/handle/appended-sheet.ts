@@ -5,7 +5,7 @@ import type { Comparison } from '../../batches/append/compare-rows.ts';
 import type { Appended } from '../../batches/append/append-rows.ts';
 import { asOption, type Question } from '../../batches/questions.ts';
 import { settle, type Policy } from '../../batches/settle.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { userHere } from '../../temporal/user-here.ts';
 import { estimateOf, type Estimate } from '../../results/estimate.ts';
 import type { RefusedRows } from '../../sheet/refused-rows.ts';

@@ -6,7 +6,7 @@
 //   pass 1        rows of the workflow, including retries
 //   pass 2, …     rows after a rebuild, from part 1 on
 
-import { isRawNumber } from '../../host/exact-json.ts';
+import { isRawNumber } from '../../host/formats/exact-json.ts';
 import { problem } from '../../errors/error.ts';
 import { recordOf } from '../../results/batch-rows.ts';
 import type { PartNumber } from '../../results/parts-seal.ts';

@@ -4,7 +4,7 @@
 import { dirname } from 'node:path';
 import { batchesAt, outsElsewhere, placesNamed } from '../../batches/known-places.ts';
 import { correctionOf, nearest, problem, type RunsheetError } from '../../errors/error.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { listBatchFolders, openBatchFolder } from '../../store/batch-folders.ts';
 import { Servers } from '../servers.ts';
 import { elsewhere } from '../start/start-or-attach.ts';

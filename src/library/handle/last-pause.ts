@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pause, PauseKind } from '../../batch/pausing/pause-kinds.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { readEvents } from '../../results/all-events.ts';
 import { reasonWithRows } from '../../results/batch-rows.ts';
 import { LOCAL } from '../../service-client/local-address.ts';

@@ -14,7 +14,7 @@ import { assertQuiet, readBackToStart } from '../../audit/quiet-period.ts';
 import { rebuild, type Rebuilt, type RebuildParams } from '../../audit/rebuild.ts';
 import { placeReused } from '../../batches/reuse/reuse-rows.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { sealParts } from '../../results/parts-seal.ts';
 import { endBefore } from '../../results/summary.ts';
 import { openServices } from '../../service-client/open-services.ts';

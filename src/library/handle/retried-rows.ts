@@ -11,7 +11,7 @@ import type { Outcome } from '../../batch/outcome.ts';
 import { withSheetNames } from '../../sheet/named-inputs.ts';
 import { declaredInputs } from '../../batches/find-deployment.ts';
 import { LocalFiles } from '../../batches/files/local-files.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { resultAttempt, undelivered, type RowRecord } from '../../results/row-record.ts';
 import type { CellKind } from '../../sheet/parse-cell.ts';
 import type { CommandOptions } from '../../temporal/batch-control.ts';

@@ -15,7 +15,7 @@ import { cellsOf, csvCellsOf } from '../../results/result-cells.ts';
 import { ownColumns, RESULT_COLUMNS, type ResultColumn } from '../../sheet/result-columns.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { FoundBatch } from './found-batch.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import type { RunService } from '../../service-client/client.ts';
 import { openServices } from '../../service-client/open-services.ts';
 import { openTransport } from '../../service-client/transport.ts';

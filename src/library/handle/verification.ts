@@ -5,7 +5,7 @@ import { KnownRuns } from '../../audit/known-runs.ts';
 import { readBackToStart } from '../../audit/quiet-period.ts';
 import { findings, recount, reportedDuplicates, type Finding, type ListsNow } from '../../audit/verify.ts';
 import { errorMessage, isRunsheetError, problem } from '../../errors/error.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { nameOf } from '../../results/batch-rows.ts';
 import { openServices } from '../../service-client/open-services.ts';
 import { openTransport } from '../../service-client/transport.ts';

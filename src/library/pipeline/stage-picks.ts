@@ -15,7 +15,7 @@ import {
 import { hintAmong, problem } from '../../errors/error.ts';
 import type { RowRange } from '../../options/batch-kinds.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 
 type PickedRows = {
   readonly path?: string | undefined;

@@ -15,7 +15,7 @@ import { openStore } from '../../store/open-store.ts';
 import type { Abortable } from '../abortable.ts';
 import { filePlaceOf, placeUrl } from '../connect-options.ts';
 import { linkFrom } from '../handle/exported-batch.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { findBatch } from '../handle/find-batch.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { mediaTypeOf } from '../../host/media-types.ts';
+import { mediaTypeOf } from '../../host/formats/media-types.ts';
 import { undefinedIfAbsent, type Store } from '../../store/store.ts';
 import { problem } from '../../errors/error.ts';
 import { markupText } from '../../errors/outside-text.ts';

@@ -6,7 +6,7 @@ import type { DraftBatch } from '../../batches/laid-out-sheet.ts';
 import { propose, type ProposalSource as Rows } from '../../batches/propose.ts';
 import { earlierNotes, ignoredText, questionText } from '../../batches/question-texts.ts';
 import { ignoredGpus, statedAnswers, type EarlierBatches, type Question } from '../../batches/questions.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { queueToWire } from '../../service-client/contract/queue.ts';
 import { canReachReceiver } from '../../service-client/local-address.ts';
 import { temporalFrom } from '../../temporal/temporal-address.ts';

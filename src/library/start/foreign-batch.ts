@@ -4,8 +4,8 @@
 import { isOwnBatch } from '../../batches/known-places.ts';
 import { problem } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
-import { ownNotes, type Config } from '../../host/config.ts';
-import { isTrusted, type TrustSubject } from '../../host/trust-notes.ts';
+import { ownNotes, type Config } from '../../host/settings/config.ts';
+import { isTrusted, type TrustSubject } from '../../host/settings/trust-notes.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 

@@ -4,14 +4,14 @@
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { integerFrom } from '../../host/exact-json.ts';
+import { integerFrom } from '../../host/formats/exact-json.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { callSignal, unlessAborted } from '../../host/call-signal.ts';
 import type { CopyParams } from '../../batches/copy-sheet.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { ProposalSource } from '../../batches/propose.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { pathOf } from '../connect-options.ts';
 import { findBatch } from '../handle/find-batch.ts';
 import type { BatchRequest } from '../../batches/batch-request.ts';

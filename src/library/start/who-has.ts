@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { homeOfPlace } from '../../batches/known-places.ts';
 import { problem, type Correction, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { isOwnStateFolder } from '../../host/state-folder.ts';
 import { notesFolder } from '../../host/user-folders.ts';
 import { holderHere, holderText, isSameServers, type Holder } from '../../store/holder.ts';

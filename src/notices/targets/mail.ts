@@ -1,6 +1,6 @@
 // Sends a notification as a mail.
 
-import type { NotifySettings } from '../../host/notify-settings.ts';
+import type { NotifySettings } from '../../host/settings/notify-settings.ts';
 import type { AnyNoticeBody } from '../notice-body.ts';
 import { undeliverable, undelivered } from '../undelivered.ts';
 

@@ -1,7 +1,7 @@
 // A row as the report shows it: everything is text or a number, foreign text is harmless, and long text is cut.
 
 import { definedOnly } from '../../options/defined-only.ts';
-import { integerFrom } from '../../host/exact-json.ts';
+import { integerFrom } from '../../host/formats/exact-json.ts';
 import { terminalLine, terminalLines } from '../../errors/outside-text.ts';
 import type { AttemptRecord, RowRecord } from '../row-record.ts';
 

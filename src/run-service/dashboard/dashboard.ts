@@ -1,8 +1,8 @@
 // The data of the dashboard: the machines of each deployment, the user's GPU servers, and the active, next
 // and recently ended runs.
 
-import { parseExactly } from '../../host/exact-json.ts';
-import { shownKindOf } from '../../host/media-types.ts';
+import { parseExactly } from '../../host/formats/exact-json.ts';
+import { shownKindOf } from '../../host/formats/media-types.ts';
 import type { RunRow } from '../database.ts';
 import { promptOf } from '../executors/rehearsal/pictures/pictures.ts';
 import type { Service } from '../service.ts';

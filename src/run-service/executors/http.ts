@@ -7,9 +7,9 @@ import type { z } from 'zod';
 import { errorMessage } from '../../errors/error.ts';
 import { jsonIn as plainJsonIn, shortened, terminalLine } from '../../errors/outside-text.ts';
 import { withoutSecrets } from '../../errors/redact.ts';
-import { parseExactly } from '../../host/exact-json.ts';
+import { parseExactly } from '../../host/formats/exact-json.ts';
 import { openOutgoing } from '../../host/outgoing.ts';
-import { plainJson } from '../../host/python-json.ts';
+import { plainJson } from '../../host/formats/python-json.ts';
 import { retryAfterOf } from '../../service-client/calls.ts';
 import { Blocked, Unreachable } from './backend.ts';
 

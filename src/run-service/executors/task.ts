@@ -3,7 +3,7 @@
 
 import type { Refusal } from '../../service-client/contract/refusal.ts';
 import { badValue, listed } from '../../service-client/contract/refusal.ts';
-import { parseExactly, exactText } from '../../host/exact-json.ts';
+import { parseExactly, exactText } from '../../host/formats/exact-json.ts';
 import { nearest } from '../../errors/error.ts';
 import type { Backend, PutFile, SentWork } from './backend.ts';
 import {

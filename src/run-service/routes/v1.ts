@@ -2,7 +2,7 @@
 // formats. V1's form of Get Run also works on the V2 base.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { parseExactly } from '../../host/exact-json.ts';
+import { parseExactly } from '../../host/formats/exact-json.ts';
 import { PATHS, runQuerySchema } from '../../service-client/contract/paths.ts';
 import { oversize, queueRequestSchemaFor, readQueueRequest } from '../../service-client/contract/queue.ts';
 import { v1RunShown } from '../../service-client/contract/shown.ts';

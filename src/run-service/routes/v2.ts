@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PATHS, runPathSchema, runQuerySchema } from '../../service-client/contract/paths.ts';
 import type { Service } from '../service.ts';
 import { forbidden, read, Refused, route } from './refusals.ts';
-import { parseExactly } from '../../host/exact-json.ts';
+import { parseExactly } from '../../host/formats/exact-json.ts';
 import { errorMessage } from '../../errors/error.ts';
 import {
   oversize,

@@ -1,6 +1,6 @@
 // Converts a stored row into a run on the wire; other fields come from the executor, the clock and the ids.
 
-import { parseExactly } from '../../host/exact-json.ts';
+import { parseExactly } from '../../host/formats/exact-json.ts';
 import type { outputShown, AnswerOf, ShownRun } from '../../service-client/contract/shown.ts';
 import type { RunRow } from '../database.ts';
 import type { Deployment } from '../service-deployments.ts';

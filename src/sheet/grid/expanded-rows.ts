@@ -1,7 +1,7 @@
 // Expands the rows of a sheet into the rows of a batch: filters them (`where`), splits cells (`split`), and
 // multiplies rows by a grid and by repeats (`repeat`). Rows are streamed: no state is kept between them.
 
-import { integerFrom } from '../../host/exact-json.ts';
+import { integerFrom } from '../../host/formats/exact-json.ts';
 import { MAX_REPEAT } from '../../options/batch-kinds.ts';
 import { problem } from '../../errors/error.ts';
 import { fingerprint } from '../row-keys.ts';

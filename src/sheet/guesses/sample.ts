@@ -1,6 +1,6 @@
 // Samples the first rows of a sheet for guesses that compare names with cells.
 
-import { MEDIA_EXTENSIONS, mayMove, mediaKindOf, type MediaKind } from '../../host/media-types.ts';
+import { MEDIA_EXTENSIONS, mayMove, mediaKindOf, type MediaKind } from '../../host/formats/media-types.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { plainNumber } from '../number-signs.ts';
 import { isNumeric, kindOf, NOTHING_WORDS } from '../parse-cell.ts';

@@ -2,7 +2,7 @@
 // do not fit a double, NUL and lone surrogates. Writing is canonical: equal values have equal text.
 
 import { Cursor, type Spot } from '../text/sheet-text.ts';
-import { isRawNumber, parseExactly } from '../../host/exact-json.ts';
+import { isRawNumber, parseExactly } from '../../host/formats/exact-json.ts';
 
 // V8 does not always report the position of an error, so this file walks the tokens. That happens only for malformed texts and for
 // places in messages.

@@ -1,6 +1,6 @@
 // Reads JSON sheets: one object per line (JSONL), or a document with its rows in a list, by name, or in columns.
 
-import { canonical } from '../../host/canonical-json.ts';
+import { canonical } from '../../host/formats/canonical-json.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { linesOf, textOf, type Spot } from '../text/sheet-text.ts';
 import {
@@ -19,7 +19,7 @@ import { elementsOf, type JsonPiece } from './json-elements.ts';
 import { type JsonFault, readJson, Members } from './json-text.ts';
 import { textMembers } from './text-members.ts';
 import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
-import { isRawNumber } from '../../host/exact-json.ts';
+import { isRawNumber } from '../../host/formats/exact-json.ts';
 
 /**
  * Every name that a row uses, in the order of first use. A JSON sheet has no header, so it is read once for its names and

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import pMap from 'p-map';
 import { s3Address, s3PlaceOf } from '../../host/s3-address.ts';
-import { machineS3 } from '../../host/s3-settings.ts';
+import { machineS3 } from '../../host/settings/s3-settings.ts';
 import { BATCH_FILE, SUMMARY_FILE } from '../batch-file.ts';
 import type { Store } from '../store.ts';
 import { S3Client, type Patience } from './s3-client.ts';

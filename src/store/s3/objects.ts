@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import { randomBytes } from 'node:crypto';
 import type { S3Answer, S3Client, S3Request } from './s3-client.ts';
 import { s3Address, type S3Place } from '../../host/s3-address.ts';
-import { copySource } from '../../host/s3-settings.ts';
-import { mediaTypeOf } from '../../host/media-types.ts';
+import { copySource } from '../../host/settings/s3-settings.ts';
+import { mediaTypeOf } from '../../host/formats/media-types.ts';
 import { type NextContent, replacedMeanwhile } from '../store.ts';
 import { withoutConditions } from './s3-fault.ts';
 

@@ -8,7 +8,7 @@ import { request, type Dispatcher } from 'undici';
 import { outsideCalls, waitInCall, withCallSignal } from '../../host/call-signal.ts';
 import { openOutgoing } from '../../host/outgoing.ts';
 import { type S3Place } from '../../host/s3-address.ts';
-import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
+import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/settings/s3-settings.ts';
 import { errorMessage, RunsheetError } from '../../errors/error.ts';
 import {
   AnswerTooLarge,

@@ -3,7 +3,7 @@
 import { errorMessage, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
 import { s3Address, type S3Place } from '../../host/s3-address.ts';
-import { WAYS_TO_KEYS } from '../../host/s3-keys.ts';
+import { WAYS_TO_KEYS } from '../../host/settings/s3-keys.ts';
 import type { AnswerTooLarge } from './answer-body.ts';
 import { ObjectFault } from '../store.ts';
 import { textOf, textsIn } from './s3-xml.ts';

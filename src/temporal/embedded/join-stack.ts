@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WRITES } from '../../batch/behaviour-version.ts';
 import { EXIT, RunsheetError, problem, type Code } from '../../errors/error.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { assertDiskSpace } from '../../host/disk-space.ts';
 import { version } from '../../host/package-version.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';

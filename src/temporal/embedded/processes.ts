@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { problem } from '../../errors/error.ts';
 import { environmentFor } from '../../host/child-environment.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 
 export type ChildNews =
   | {

@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { errorMessage } from '../../errors/error.ts';
 import { keepSecret } from '../../errors/redact.ts';
 import { environmentFor } from '../../host/child-environment.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { readOrCreateSecret } from '../../host/state-folder.ts';
 import { keepLocalService } from '../../service-client/local-address.ts';
 import { localDatabaseOf } from '../../run-service/kept-workflows.ts';

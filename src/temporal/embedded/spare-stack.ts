@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { environmentFor } from '../../host/child-environment.ts';
-import { type Config, loadConfig } from '../../host/config.ts';
+import { type Config, loadConfig } from '../../host/settings/config.ts';
 import { takeOwnFolder } from '../../host/own-folder.ts';
 import { temporalFrom } from '../temporal-address.ts';
 import { programFile } from './processes.ts';

@@ -14,7 +14,7 @@ import type { Logger } from 'pino';
 import { READS } from '../../batch/behaviour-version.ts';
 import { errorMessage, EXIT, RunsheetError } from '../../errors/error.ts';
 import { textIfThere } from '../../errors/file-fault.ts';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { version } from '../../host/package-version.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import { type Control, openControl, type StackMessage } from './control-port.ts';

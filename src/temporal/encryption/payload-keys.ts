@@ -4,7 +4,7 @@
 import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../../host/config.ts';
+import type { Config } from '../../host/settings/config.ts';
 import { problem, errorMessage } from '../../errors/error.ts';
 import { readOrCreateSecret } from '../../host/state-folder.ts';
 import { keepSecret } from '../../errors/redact.ts';

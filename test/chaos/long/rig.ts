@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { loadConfig } from '../../../src/host/config.ts';
+import { loadConfig } from '../../../src/host/settings/config.ts';
 import { errorMessage } from '../../../src/errors/error.ts';
 import type { Run } from '../../../src/service-client/contract/run.ts';
 import { connectClient } from '../../../src/temporal/connect.ts';

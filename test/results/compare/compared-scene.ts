@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeEndedBatch } from '../../../bench/ended-batch.ts';
-import { parseExactly } from '../../../src/host/exact-json.ts';
+import { parseExactly } from '../../../src/host/formats/exact-json.ts';
 import { hashOf, numbersFrom } from '../../../src/run-service/chance.ts';
 import {
   inksFrom,

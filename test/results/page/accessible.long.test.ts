@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadConfigWith } from '../../../src/host/config.ts';
+import { loadConfigWith } from '../../../src/host/settings/config.ts';
 import { compareBatches } from '../../../src/library/report/compared-batches.ts';
 import { writeTwoBatches } from '../compare/compared-scene.ts';
 import { CHROMIUM, DESKTOP, openBrowser, openPage, PHONE } from './browser.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { loadConfigWith } from '../../../src/host/config.ts';
+import { loadConfigWith } from '../../../src/host/settings/config.ts';
 import { compareBatches } from '../../../src/library/report/compared-batches.ts';
 import { CHROMIUM, DESKTOP, drawn, openBrowser, openPage, PHONE } from './browser.ts';
 import { HOSTILE, writeTwoBatches } from '../compare/compared-scene.ts';

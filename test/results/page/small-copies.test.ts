@@ -7,7 +7,7 @@ import { inflateRawSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, it, vi } from 'vitest';
 import { makeEndedBatch } from '../../../bench/ended-batch.ts';
-import { loadConfigWith } from '../../../src/host/config.ts';
+import { loadConfigWith } from '../../../src/host/settings/config.ts';
 import { findBatch } from '../../../src/library/handle/find-batch.ts';
 import { openReport } from '../../../src/library/report/opened-report.ts';
 import { Servers } from '../../../src/library/servers.ts';

@@ -5,7 +5,7 @@ import {
   type VerifyParams,
 } from '../../../src/service-client/migration/check-service.ts';
 import { connectRunService } from '../../../src/service-client/client.ts';
-import { keyFromEnvironment } from '../../../src/host/api-key.ts';
+import { keyFromEnvironment } from '../../../src/host/settings/api-key.ts';
 import { ServiceClock } from '../../../src/service-client/connection.ts';
 import { openTransport } from '../../../src/service-client/transport.ts';
 import { openService, present, TOKEN } from '../../run-service/asking.ts';

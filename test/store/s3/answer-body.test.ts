@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { machineS3 } from '../../../src/host/s3-settings.ts';
+import { machineS3 } from '../../../src/host/settings/s3-settings.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { answeringServer } from './answering-server.ts';

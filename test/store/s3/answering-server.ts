@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { beforeAll } from 'vitest';
-import { takeS3Settings, type S3Settings } from '../../../src/host/s3-settings.ts';
+import { takeS3Settings, type S3Settings } from '../../../src/host/settings/s3-settings.ts';
 import { serve } from '../../stage/serve.ts';
 
 export const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { machineS3 } from '../../../src/host/s3-settings.ts';
+import { machineS3 } from '../../../src/host/settings/s3-settings.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
 
 /** A new bucket of the server in the settings of this process. */

@@ -1,7 +1,7 @@
 // A request to S3 whose connection breaks may still arrive, long after its repetition was answered and others have written.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { takeS3Settings } from '../../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../../src/host/settings/s3-settings.ts';
 import { writeSummary, type Summary } from '../../../src/results/summary.ts';
 import { holderHere } from '../../../src/store/holder.ts';
 import { announceRebuild, readStarted, replaceStarted, takeBack } from '../../../src/store/started.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { withoutSecrets } from '../../../src/errors/redact.ts';
-import { takeS3Settings } from '../../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../../src/host/settings/s3-settings.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { copy } from '../../../src/store/s3/objects.ts';

@@ -2,7 +2,7 @@
 // right or the caller knows that it failed, and nothing is overwritten.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { takeS3Settings, machineS3 } from '../../../src/host/s3-settings.ts';
+import { takeS3Settings, machineS3 } from '../../../src/host/settings/s3-settings.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
 import { uploadsOf } from '../../../src/store/s3/listing.ts';

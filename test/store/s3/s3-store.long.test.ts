@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { takeS3Settings } from '../../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../../src/host/settings/s3-settings.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { storeContract } from '../contract.ts';
 import { makeBucket } from './buckets.ts';

@@ -2,7 +2,7 @@
 
 import type { ImgHTMLAttributes } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { mayMove, shownKindOf, type MediaKind } from '../../../host/media-types.ts';
+import { mayMove, shownKindOf, type MediaKind } from '../../../host/formats/media-types.ts';
 import { toneOf } from './view-parts.tsx';
 
 export const kindOf = (path: string): MediaKind | 'other' => shownKindOf(path) ?? 'other';

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { FormData } from 'undici';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
-import { isRawNumber, type RawNumber } from '../../../host/exact-json.ts';
+import { isRawNumber, type RawNumber } from '../../../host/formats/exact-json.ts';
 import { shortened, terminalLine } from '../../../errors/outside-text.ts';
 import {
   Unreachable,

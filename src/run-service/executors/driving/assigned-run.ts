@@ -9,7 +9,7 @@
 
 import { shortened, terminalLine } from '../../../errors/outside-text.ts';
 import { withoutSecrets } from '../../../errors/redact.ts';
-import { exactText, parseExactly } from '../../../host/exact-json.ts';
+import { exactText, parseExactly } from '../../../host/formats/exact-json.ts';
 import type { LogLine } from '../../../service-client/contract/run.ts';
 import { NO_WORK, type LiveRun, type Output } from '../executor.ts';
 import type { SocketEvent, MadeOutput, PutFile, Sent, SentTask } from '../backend.ts';

@@ -15,7 +15,7 @@ import { FileFault } from '../../../service-client/download-faults.ts';
 import { FileGone, type ServerDeps } from './server-deps.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../../../errors/error.ts';
-import { mediaTypeOf } from '../../../host/media-types.ts';
+import { mediaTypeOf } from '../../../host/formats/media-types.ts';
 import { keepPart, linkFile, writePart } from '../../whole-file.ts';
 
 const MAX_FILE_BYTES = 8 * 2 ** 30;

@@ -5,7 +5,7 @@
 //                       ▲                                                                  │
 //                       └────────────── moved: the server did not answer for long ─────────┘
 
-import { parseExactly } from '../../../host/exact-json.ts';
+import { parseExactly } from '../../../host/formats/exact-json.ts';
 import { errorMessage } from '../../../errors/error.ts';
 import type { Refusal } from '../../../service-client/contract/refusal.ts';
 import type { LiveRow, RunRow } from '../../database.ts';

@@ -2,7 +2,7 @@
 // file that is cut off or empty fails the run.
 
 import { createReadStream, openSync, readSync, closeSync, statSync } from 'node:fs';
-import { kindFault, outputCheck } from '../../../host/output-check.ts';
+import { kindFault, outputCheck } from '../../../host/formats/output-check.ts';
 import type { TryFile } from './try-folder.ts';
 
 /** Larger files are judged by their first bytes. */

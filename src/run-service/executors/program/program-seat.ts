@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorMessage } from '../../../errors/error.ts';
 import { diskOf } from '../../../host/disk-space.ts';
-import { editIn } from '../../../host/named-program.ts';
+import { editIn } from '../../../host/settings/named-program.ts';
 import {
   Unreachable,
   inputsIn,

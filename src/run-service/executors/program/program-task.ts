@@ -1,6 +1,6 @@
 // A program that its user has named, as a task of the run service.
 
-import { keptProgram, type NamedProgram } from '../../../host/named-program.ts';
+import { keptProgram, type NamedProgram } from '../../../host/settings/named-program.ts';
 import { uuidOf } from '../../identity.ts';
 import { describedInputs } from '../workflow/described-inputs.ts';
 import type { InputsTask } from '../task.ts';

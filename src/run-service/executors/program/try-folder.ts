@@ -33,7 +33,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { join } from 'node:path';
-import { exactText } from '../../../host/exact-json.ts';
+import { exactText } from '../../../host/formats/exact-json.ts';
 
 /** The most files that a run may produce. */
 const MAX_FILES = 1_000;

@@ -7,7 +7,7 @@
 //
 // Between two changes of status, live status and progress are computed from the plan on request.
 
-import { parseExactly } from '../../../host/exact-json.ts';
+import { parseExactly } from '../../../host/formats/exact-json.ts';
 import type { Status } from '../../../service-client/contract/statuses.ts';
 import { runSecondsOn, type DeploymentSpec } from '../../service-deployments.ts';
 import { NO_WORK, type RunWork } from '../executor.ts';

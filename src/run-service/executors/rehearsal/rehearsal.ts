@@ -8,7 +8,7 @@
 // The stored state of a run is its plan. The simulation opens no transactions, because the turns of its clock
 // are transactions.
 
-import { parseExactly } from '../../../host/exact-json.ts';
+import { parseExactly } from '../../../host/formats/exact-json.ts';
 import { isWebAddress } from '../../../host/web-address.ts';
 import type { Status } from '../../../service-client/contract/statuses.ts';
 import { chance } from '../../chance.ts';

@@ -9,7 +9,7 @@
 // executes anything, so the two together ask whether a prediction still executes.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { exactText } from '../../../host/exact-json.ts';
+import { exactText } from '../../../host/formats/exact-json.ts';
 import { inputsIn, Unreachable, type Backend, type FileRef, type Seen, type Sent } from '../backend.ts';
 import type { SentWork, SocketEvent, Submitted } from '../backend.ts';
 import { jsonIn, openHttp, type Http, type ServerAnswer } from '../http.ts';

@@ -2,7 +2,7 @@
 // for a day: a request whose answer was lost is sent again and buys nothing.
 
 import { z } from 'zod';
-import { exactText } from '../../../host/exact-json.ts';
+import { exactText } from '../../../host/formats/exact-json.ts';
 import { inputsIn, taskIn, type Backend, type RunEnd } from '../backend.ts';
 import type { Seen, Sent, SentWork, Submitted } from '../backend.ts';
 import { jsonIn, openHttp, parsed, type Http } from '../http.ts';

@@ -3,7 +3,7 @@
 // request up to ten times, unless `x-fal-no-retry` forbids it.
 
 import { z } from 'zod';
-import { exactText } from '../../../host/exact-json.ts';
+import { exactText } from '../../../host/formats/exact-json.ts';
 import { inputsIn, taskIn, Unreachable, type Backend, type RunEnd } from '../backend.ts';
 import type { Seen, Sent, SentWork, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, OF_A_PERSON, openHttp, parsed, type Http, type ServerAnswer } from '../http.ts';

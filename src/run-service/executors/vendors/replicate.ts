@@ -4,8 +4,8 @@
 
 import { FormData } from 'undici';
 import { z } from 'zod';
-import { canonical } from '../../../host/canonical-json.ts';
-import { exactText } from '../../../host/exact-json.ts';
+import { canonical } from '../../../host/formats/canonical-json.ts';
+import { exactText } from '../../../host/formats/exact-json.ts';
 import { inputsIn, taskIn, Unreachable, unread, type Backend, type Seen } from '../backend.ts';
 import type { Sent, SentWork, Submitted } from '../backend.ts';
 import { openHttp, parsed, type Http } from '../http.ts';

@@ -3,7 +3,7 @@
 // an hour, often inside the answer.
 
 import { z } from 'zod';
-import { exactText } from '../../../host/exact-json.ts';
+import { exactText } from '../../../host/formats/exact-json.ts';
 import { inputsIn, taskIn, type Backend, type RunEnd, type Seen, type Sent } from '../backend.ts';
 import type { SentWork, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, openHttp, parsed, type Http } from '../http.ts';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { isRetryable } from '../../../host/retryable-status.ts';
 import { errorMessage } from '../../../errors/error.ts';
-import { extensionFor, mediaTypeOf } from '../../../host/media-types.ts';
+import { extensionFor, mediaTypeOf } from '../../../host/formats/media-types.ts';
 import { openDownloads } from '../../../service-client/download.ts';
 import { Unreachable, type Submitted } from '../backend.ts';
 import {

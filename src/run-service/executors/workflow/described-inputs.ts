@@ -1,6 +1,6 @@
 // The inputs of a program or a model, from the JSON Schema that describes them.
 
-import { isRawNumber } from '../../../host/exact-json.ts';
+import { isRawNumber } from '../../../host/formats/exact-json.ts';
 import type { InputType } from './workflow.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

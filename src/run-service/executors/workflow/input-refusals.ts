@@ -1,6 +1,6 @@
 // The fields that a request fills, and why a server would refuse its values.
 
-import { isRawNumber } from '../../../host/exact-json.ts';
+import { isRawNumber } from '../../../host/formats/exact-json.ts';
 import { isWebAddress } from '../../../host/web-address.ts';
 import { list, nearest } from '../../../errors/error.ts';
 import { badValue, listed, type Refusal } from '../../../service-client/contract/refusal.ts';

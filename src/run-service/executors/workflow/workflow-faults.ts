@@ -1,7 +1,7 @@
 // The faults that keep a workflow from running at a server: only those that ComfyUI itself refuses, or that
 // are certain to fail.
 
-import { compareNumbers, isRawNumber } from '../../../host/exact-json.ts';
+import { compareNumbers, isRawNumber } from '../../../host/formats/exact-json.ts';
 import type { ClassInput, Graph, NodeClass } from '../backend.ts';
 import { isPart } from './naming/prompts.ts';
 import { linkIn, LiveGraph, type GraphNode, type GraphNodes } from './naming/graph.ts';

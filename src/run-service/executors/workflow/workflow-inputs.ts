@@ -1,7 +1,7 @@
 // The inputs of a workflow: certain names from the graph, ambiguous names, and every other field as
 // NODE.FIELD.
 
-import { isRawNumber } from '../../../host/exact-json.ts';
+import { isRawNumber } from '../../../host/formats/exact-json.ts';
 import { problem } from '../../../errors/error.ts';
 import type { ClassInput } from '../backend.ts';
 import { fileKindAt, type Files } from './naming/loaded-files.ts';

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { errorMessage, list, problem } from '../../../errors/error.ts';
 import { shellWord } from '../../../errors/outside-text.ts';
 import { plural } from '../../../options/number-text.ts';
-import { parseExactly } from '../../../host/exact-json.ts';
-import { plainJson } from '../../../host/python-json.ts';
+import { parseExactly } from '../../../host/formats/exact-json.ts';
+import { plainJson } from '../../../host/formats/python-json.ts';
 import { graphsIn, type FoundGraph } from './naming/graph-in-file.ts';
 import { LiveGraph } from './naming/graph.ts';
 

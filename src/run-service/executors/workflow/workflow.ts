@@ -2,7 +2,7 @@
 // running. The id depends on what the workflow does, so that an edited file is another deployment and never
 // silently continues a batch.
 
-import { canonical } from '../../../host/canonical-json.ts';
+import { canonical } from '../../../host/formats/canonical-json.ts';
 import { list } from '../../../errors/error.ts';
 import { uuidOf } from '../../identity.ts';
 import type { Graph } from '../backend.ts';

@@ -12,7 +12,7 @@
 
 import { hash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
-import { canonical } from '../../../../host/canonical-json.ts';
+import { canonical } from '../../../../host/formats/canonical-json.ts';
 import { hashOf, numbersFrom } from '../../../chance.ts';
 import { plain, glyphOf, GLYPH_HEIGHT, GLYPH_WIDTH } from './font.ts';
 import { crc32, deflateSync } from 'node:zlib';

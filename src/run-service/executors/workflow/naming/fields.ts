@@ -1,6 +1,6 @@
 // Names inputs by the fields themselves: seeds, sizes, and the settings of samplers.
 
-import { isRawNumber } from '../../../../host/exact-json.ts';
+import { isRawNumber } from '../../../../host/formats/exact-json.ts';
 import { isLiteral, linkIn, savesFiles, type GraphNode, type LiveGraph } from './graph.ts';
 import { LOADS, pathOf, placeOf, valueAt, type FieldPlace } from './values.ts';
 

@@ -1,8 +1,8 @@
 // Finds workflows in the files of other tools: the graph is at the top, inside another program's request, or
 // a JSON text.
 
-import { parseExactly } from '../../../../host/exact-json.ts';
-import { plainJson } from '../../../../host/python-json.ts';
+import { parseExactly } from '../../../../host/formats/exact-json.ts';
+import { plainJson } from '../../../../host/formats/python-json.ts';
 
 /** A graph within a file: its path, and the members that are left out. */
 export type FoundGraph = {

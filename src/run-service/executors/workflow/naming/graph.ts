@@ -1,7 +1,7 @@
 // The graph of a workflow as the naming rules see it: nodes, links, and which nodes reach an output that
 // counts.
 
-import { isRawNumber } from '../../../../host/exact-json.ts';
+import { isRawNumber } from '../../../../host/formats/exact-json.ts';
 import type { NodeClass } from '../../backend.ts';
 
 export type GraphNode = {

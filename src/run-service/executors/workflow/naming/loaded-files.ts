@@ -1,6 +1,6 @@
 // Inputs that name a file: pictures, masks, videos, sounds and others, by their kinds and the fields that they reach.
 
-import { mediaKindOf } from '../../../../host/media-types.ts';
+import { mediaKindOf } from '../../../../host/formats/media-types.ts';
 import { distinct, type FoundInput } from './fields.ts';
 import { rememberedFor, wordsOf, type GraphNode, type LiveGraph } from './graph.ts';
 import { LOADS, type FieldPlace } from './values.ts';

@@ -4,9 +4,9 @@
 
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { hintAmong, problem } from '../errors/error.ts';
-import { APIS } from './api-version.ts';
-import { isSameService } from './service-address.ts';
+import { hintAmong, problem } from '../../errors/error.ts';
+import { APIS } from '../api-version.ts';
+import { isSameService } from '../service-address.ts';
 import type { SettingsFile } from './settings-files.ts';
 
 export type NamedService = {

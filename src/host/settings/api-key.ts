@@ -1,9 +1,9 @@
 // Provides the API key from the environment or from a file. After a 401 the file is read again, so that running workers get a new
 // key without a restart.
 
-import { problem, errorMessage } from '../errors/error.ts';
+import { problem, errorMessage } from '../../errors/error.ts';
 import { secretIn } from './key-file.ts';
-import { keepSecret } from '../errors/redact.ts';
+import { keepSecret } from '../../errors/redact.ts';
 
 export interface ApiKey {
   readonly value: string;

@@ -2,7 +2,7 @@
 // PNG has it in chunks; other formats put it after the word `prompt` or into a box.
 
 import { inflateSync } from 'node:zlib';
-import type { Ends } from './plain-file.ts';
+import type { Ends } from '../plain-file.ts';
 import { isJson } from './python-json.ts';
 
 const PNG = Buffer.from('\u0089PNG\r\n\u001A\n', 'latin1');

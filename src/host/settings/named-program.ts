@@ -8,12 +8,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { errorMessage, problem, type RunsheetError } from '../errors/error.ts';
-import { canonical } from './canonical-json.ts';
-import { exactText, parseExactly } from './exact-json.ts';
-import { readPlainFile } from './plain-file.ts';
-import { replaceFile } from './replace-file.ts';
-import type { Environment } from './user-folders.ts';
+import { errorMessage, problem, type RunsheetError } from '../../errors/error.ts';
+import { canonical } from '../formats/canonical-json.ts';
+import { exactText, parseExactly } from '../formats/exact-json.ts';
+import { readPlainFile } from '../plain-file.ts';
+import { replaceFile } from '../replace-file.ts';
+import type { Environment } from '../user-folders.ts';
 
 const namedProgramSchema = z.strictObject({
   name: z.string().min(1).max(100),

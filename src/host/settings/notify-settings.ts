@@ -1,10 +1,10 @@
 // Reads the settings of notifications. Secret addresses have names here, so that a batch stores only the name.
 
-import { keepSecret } from '../errors/redact.ts';
-import { problem } from '../errors/error.ts';
-import { UNNAMED } from '../options/notify-target.ts';
+import { keepSecret } from '../../errors/redact.ts';
+import { problem } from '../../errors/error.ts';
+import { UNNAMED } from '../../options/notify-target.ts';
 import { isThisMachine } from './proxies.ts';
-import type { Environment } from './user-folders.ts';
+import type { Environment } from '../user-folders.ts';
 
 /** Throws E602 for invalid addresses. */
 export function notifySettings(

@@ -3,15 +3,15 @@
 
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { nearest, problem } from '../errors/error.ts';
-import { keepSecret } from '../errors/redact.ts';
-import { APIS } from './api-version.ts';
+import { nearest, problem } from '../../errors/error.ts';
+import { keepSecret } from '../../errors/redact.ts';
+import { APIS } from '../api-version.ts';
 import { namedServices } from './named-services.ts';
 import { MEMBER_SETTINGS, memberSettings } from './member-settings.ts';
 import { notifySettings } from './notify-settings.ts';
 import { takeProxies } from './proxies.ts';
-import { plainAddress } from './service-address.ts';
-import { resolveOut, s3PlaceOf } from './s3-address.ts';
+import { plainAddress } from '../service-address.ts';
+import { resolveOut, s3PlaceOf } from '../s3-address.ts';
 import { takeS3Settings } from './s3-settings.ts';
 import { serviceKeys } from './service-keys.ts';
 import {
@@ -21,9 +21,9 @@ import {
   type KnownNames,
   type SettingsFile,
 } from './settings-files.ts';
-import { refuseUnknown, setNotes } from './state-folder.ts';
+import { refuseUnknown, setNotes } from '../state-folder.ts';
 import type { TrustSubject } from './trust-notes.ts';
-import { cacheFolder, notesFolder, usersFolder, type Environment } from './user-folders.ts';
+import { cacheFolder, notesFolder, usersFolder, type Environment } from '../user-folders.ts';
 
 const HAS_PASSWORD = 'contains a user name or password, which would appear in batch.json and in logs';
 

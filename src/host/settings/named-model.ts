@@ -1,9 +1,9 @@
 // A hosted model as people name it: `fal:fal-ai/flux/dev`, with its price before it: `0.025/run=fal:fal-ai/flux/dev`, or by
 // the address of its Cog container: `cog:http://127.0.0.1:5000`.
 
-import { isWebAddress, withScheme } from './web-address.ts';
-import { list, nearest, problem } from '../errors/error.ts';
-import { isModelHost, MODEL_HOSTS, type ModelHost } from '../options/server-kind.ts';
+import { isWebAddress, withScheme } from '../web-address.ts';
+import { list, nearest, problem } from '../../errors/error.ts';
+import { isModelHost, MODEL_HOSTS, type ModelHost } from '../../options/server-kind.ts';
 
 /** The price of a run, or of a second of it, in US dollars. */
 export type StatedPrice = { readonly per: 'run' | 'second'; readonly usd: number };

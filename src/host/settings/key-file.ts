@@ -1,10 +1,10 @@
 // Reads a secret from the file that a setting names.
 
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { errorMessage } from '../errors/error.ts';
-import { meaningOf } from '../errors/file-fault.ts';
-import { isBelow } from './below.ts';
-import { readPlainFile } from './plain-file.ts';
+import { errorMessage } from '../../errors/error.ts';
+import { meaningOf } from '../../errors/file-fault.ts';
+import { isBelow } from '../below.ts';
+import { readPlainFile } from '../plain-file.ts';
 
 /** A larger file is not a key file. */
 const MAX_BYTES = 64 * 1024;

@@ -1,8 +1,8 @@
 // The keys that sign requests to S3: those of the variables, or those that the AWS SDK finds in a profile, a single sign-on, a web
 // identity, or the role of a container or a machine. The SDK renews keys five minutes before they expire.
 
-import { forgetSecret, keepSecret } from '../errors/redact.ts';
-import type { Environment } from './user-folders.ts';
+import { forgetSecret, keepSecret } from '../../errors/redact.ts';
+import type { Environment } from '../user-folders.ts';
 
 type S3Keys = {
   readonly accessKeyId: string;

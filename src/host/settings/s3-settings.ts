@@ -1,10 +1,10 @@
 // How this machine reaches S3, by the variables and files that every S3 client reads.
 
-import { problem } from '../errors/error.ts';
-import { keepSecret } from '../errors/redact.ts';
+import { problem } from '../../errors/error.ts';
+import { keepSecret } from '../../errors/redact.ts';
 import { keySource, type KeySource } from './s3-keys.ts';
-import type { Environment } from './user-folders.ts';
-import { isWebAddress } from './web-address.ts';
+import type { Environment } from '../user-folders.ts';
+import { isWebAddress } from '../web-address.ts';
 
 export type S3Settings = {
   readonly keys: KeySource;

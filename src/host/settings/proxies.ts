@@ -2,10 +2,10 @@
 // or upper case. Connections to this machine never use a proxy.
 
 import { BlockList, isIP } from 'node:net';
-import { problem } from '../errors/error.ts';
-import { keepSecret } from '../errors/redact.ts';
-import { isLoopback } from '../options/loopback.ts';
-import type { Environment } from './user-folders.ts';
+import { problem } from '../../errors/error.ts';
+import { keepSecret } from '../../errors/redact.ts';
+import { isLoopback } from '../../options/loopback.ts';
+import type { Environment } from '../user-folders.ts';
 
 export type Proxy = {
   /** The address without a login: `http://proxy.example:3128`. */

@@ -3,8 +3,8 @@
 
 import { keyFromFile, keyFromSettings, type ApiKey } from './api-key.ts';
 import { chosenService, type NamedService } from './named-services.ts';
-import type { Api } from './api-version.ts';
-import { isSameService } from './service-address.ts';
+import type { Api } from '../api-version.ts';
+import { isSameService } from '../service-address.ts';
 
 type Pair = {
   readonly api_url?: string;

@@ -6,15 +6,15 @@
 
 import { dirname, join, resolve } from 'node:path';
 import { parse as parseToml, TomlError } from 'smol-toml';
-import { errorMessage, hintAmong, nearest, problem, type RunsheetError } from '../errors/error.ts';
-import { meaningOf } from '../errors/file-fault.ts';
-import { terminalLine } from '../errors/outside-text.ts';
-import { OPTIONS } from '../options/table.ts';
-import { flagOf } from '../options/written-options.ts';
-import { isBelow } from './below.ts';
-import { readPlainFile } from './plain-file.ts';
+import { errorMessage, hintAmong, nearest, problem, type RunsheetError } from '../../errors/error.ts';
+import { meaningOf } from '../../errors/file-fault.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { OPTIONS } from '../../options/table.ts';
+import { flagOf } from '../../options/written-options.ts';
+import { isBelow } from '../below.ts';
+import { readPlainFile } from '../plain-file.ts';
 import { isTrusted, type TrustSubject } from './trust-notes.ts';
-import { configFolder, notesFolder, type Environment } from './user-folders.ts';
+import { configFolder, notesFolder, type Environment } from '../user-folders.ts';
 
 type Table = Readonly<Record<string, unknown>>;
 
