@@ -1,11 +1,11 @@
 // A file is a picture, a video or audio by one table, whoever asks: the guesses about a sheet, names of outputs, and vendors' answers.
 
 import { describe, expect, it } from 'vitest';
-import { mediaKindOf, mediaTypeOf, shownKindOf } from '../../src/host/formats/media-types.ts';
-import { isPicture } from '../../src/results/thumbnails.ts';
-import { fileNameIn } from '../../src/run-service/executors/vendors/vendor-answers.ts';
-import { isFile, isOfKind } from '../../src/sheet/guesses/sample.ts';
-import { RowFileNames } from '../../src/sheet/output-name.ts';
+import { mediaKindOf, mediaTypeOf, shownKindOf } from '../../../src/host/formats/media-types.ts';
+import { isPicture } from '../../../src/results/thumbnails.ts';
+import { fileNameIn } from '../../../src/run-service/executors/vendors/vendor-answers.ts';
+import { isFile, isOfKind } from '../../../src/sheet/guesses/sample.ts';
+import { RowFileNames } from '../../../src/sheet/output-name.ts';
 
 const FILES = [
   ['scan.HEIC', 'image', 'video'],

@@ -4,8 +4,8 @@ import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { loadConfig, type Config } from '../../src/host/settings/config.ts';
-import { RunsheetError } from '../../src/errors/error.ts';
+import { loadConfig, type Config } from '../../../src/host/settings/config.ts';
+import { RunsheetError } from '../../../src/errors/error.ts';
 
 const PASSWORD = 'hunter2hunter2';
 const before = process.cwd();

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isJson, plainJson } from '../../src/host/formats/python-json.ts';
-import { jsonIn } from '../../src/run-service/executors/http.ts';
-import { growthOf, MAX_LINEAR } from '../stage/growth.ts';
+import { isJson, plainJson } from '../../../src/host/formats/python-json.ts';
+import { jsonIn } from '../../../src/run-service/executors/http.ts';
+import { growthOf, MAX_LINEAR } from '../../stage/growth.ts';
 
 it.each([
   ['{"a":NaN,"b":[-Infinity,Infinity]}', '{"a":null,"b":[null,null]}'],

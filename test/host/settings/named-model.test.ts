@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { namedModel } from '../../src/host/settings/named-model.ts';
+import { namedModel } from '../../../src/host/settings/named-model.ts';
 
 const read = (text: string): unknown =>
   namedModel(text, { place: '--model', write: (name) => `--model ${name}` });

@@ -5,9 +5,15 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { choicesIn, loadConfig, ownNotes, VARIABLES, type Config } from '../../src/host/settings/config.ts';
-import { forget, trust, trustNotes, type TrustSubject } from '../../src/host/settings/trust-notes.ts';
-import { freshFolder } from '../stage/fresh-folder.ts';
+import {
+  choicesIn,
+  loadConfig,
+  ownNotes,
+  VARIABLES,
+  type Config,
+} from '../../../src/host/settings/config.ts';
+import { forget, trust, trustNotes, type TrustSubject } from '../../../src/host/settings/trust-notes.ts';
+import { freshFolder } from '../../stage/fresh-folder.ts';
 
 const KEY = 'key-of-the-user-0123456789';
 const THEIRS = 'https://theirs.example/api';

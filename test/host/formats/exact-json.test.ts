@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { integerFrom, isRawNumber, parseExactly } from '../../src/host/formats/exact-json.ts';
+import { integerFrom, isRawNumber, parseExactly } from '../../../src/host/formats/exact-json.ts';
 
 describe('digits', () => {
   it('come back as they were written, at any length', () => {

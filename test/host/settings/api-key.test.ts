@@ -3,9 +3,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RunsheetError } from '../../src/errors/error.ts';
-import { keyFromEnvironment, keyFromFile } from '../../src/host/settings/api-key.ts';
-import { freshFolder } from '../stage/fresh-folder.ts';
+import { RunsheetError } from '../../../src/errors/error.ts';
+import { keyFromEnvironment, keyFromFile } from '../../../src/host/settings/api-key.ts';
+import { freshFolder } from '../../stage/fresh-folder.ts';
 
 const KEY = 'sk-0123456789abcdef';
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { withoutSecrets } from '../../src/errors/redact.ts';
-import { proxyFor, takeProxies, tunnelFor } from '../../src/host/settings/proxies.ts';
+import { withoutSecrets } from '../../../src/errors/redact.ts';
+import { proxyFor, takeProxies, tunnelFor } from '../../../src/host/settings/proxies.ts';
 
 afterAll(() => void takeProxies({}));
 

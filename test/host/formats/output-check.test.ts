@@ -1,8 +1,8 @@
 // The files that count as delivered (R32). A false alarm costs a run that was paid for, so the second table is the longer one.
 
 import { describe, expect, it } from 'vitest';
-import { outputCheck } from '../../src/host/formats/output-check.ts';
-import * as of from '../results/outputs.ts';
+import { outputCheck } from '../../../src/host/formats/output-check.ts';
+import * as of from '../../results/outputs.ts';
 
 async function faultOf(
   content: Buffer,
