@@ -55,10 +55,10 @@ function withoutRows(survey: Survey, { where }: SheetOptions): readonly [flag: s
   ];
 }
 
-const continued = ({ mapped, continued: rows, emptyLines }: Survey): string =>
+const continued = ({ mapped, sent, continued: rows, emptyLines }: Survey): string =>
   rows * 2 <= emptyLines.length
     ? ''
-    : `; if they continue the row above: ${mapped.map((name) => `--fill-down ${shellWord(name)}`).join(' ')}`;
+    : `; if they continue the row above: ${(mapped.length === 0 ? sent : mapped).map((name) => `--fill-down ${shellWord(name)}`).join(' ')}`;
 
 /** Finds comment rows; if most rows begin with the sign, it is part of their text. */
 export function commentGuess(

@@ -74,3 +74,39 @@ describe('a template whose cell is empty in some rows', () => {
     expect([rows.length, guesses.filter((guess) => guess.startsWith('? '))]).toEqual([1, []]);
   });
 });
+
+describe('heads of sections in a sheet for a template', () => {
+  const text = 'Dish,Desc\nSTARTERS,\nSoup,with bread\nMAINS,\nStew,with rice\nSteak,\n';
+  const set = { prompt: '{Dish}, {Desc}' };
+
+  it('are asked about apart from rows that lack a cell', async () => {
+    const { rows, guesses } = await read('menu.csv', text, { set });
+    expect(rows.map((row) => row.replace(/^\S* ?{/, '{'))).toEqual([
+      '{"prompt":"Soup, with bread"}',
+      '{"prompt":"Stew, with rice"}',
+      '{"prompt":"Steak"}',
+    ]);
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
+      expect.stringMatching(/^\? "STARTERS", "MAINS" in "Dish" head the rows below, and are left out/),
+      expect.stringContaining('lacks "Desc" in row 6, and is sent without it'),
+    ]);
+  });
+
+  it('are rows if their user says so, or if all rows are in capitals', async () => {
+    expect((await read('menu.csv', text, { set, skipRows: [] })).rows).toHaveLength(5);
+    expect(
+      (await read('menu.csv', text.toUpperCase().replace('DISH,DESC', 'Dish,Desc'), { set })).rows,
+    ).toHaveLength(5);
+  });
+
+  it('that continue a row are filled by the printed flag, which names a column', async () => {
+    const merged = 'Dish,Desc,Nr\nSoup,with bread,a\n,,a\n,,a\n';
+    const refusal = read('menu.csv', merged, { set });
+    await expect(refusal).rejects.toMatchObject({
+      code: 'E112',
+      hint: expect.stringMatching(
+        /if they continue the row above: --fill-down Dish --fill-down Desc$/,
+      ) as string,
+    });
+  });
+});
