@@ -23,11 +23,15 @@ const CHANGED = new RegExp(
   'iu',
 );
 
+/** A text with the number of another one: `see 1`, `(same as 2)`, `vedi scheda 3, ma di notte`, `wie in Nr. 4` */
+const NUMBERED =
+  /^\(?(?:same as|like|as|see|cf\.?|vgl\.?|siehe|wie|voir|comme|como|ver|véase|come|vedi|zie|als|jak|som|se) (?:[\p{L}]+\.? ){0,2}\d+[a-z]?(?:$|[,;:).])/iu;
+
 /** A text that its author has not written yet, and the text of a template without its cells: `TODO fox + crow`, `, , high contrast`. */
 const UNFINISHED = /(?<![\p{L}\d])(?:TODO|TBD|FIXME)(?![\p{L}\d]).*|^\s*,.*|,\s+,.*/u;
 
 /** The text that changes another cell, which no other cell can say, or that lacks a part; undefined for others. */
 export function openText(text: string): string | undefined {
   const start = text.trim().slice(0, MAX_DITTO);
-  return (CHANGED.exec(start) ?? UNFINISHED.exec(start))?.[0];
+  return (CHANGED.exec(start) ?? NUMBERED.exec(start) ?? UNFINISHED.exec(start))?.[0];
 }

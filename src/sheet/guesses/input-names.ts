@@ -9,7 +9,7 @@ const listed = (names: string): readonly string[] => names.split(', ');
 const KNOWN = [
   'prompt, positive prompt, positive, caption, text, 提示词, 正面提示词, 正向提示词, 正面, プロンプト, 프롬프트',
   'negative_prompt, negative, neg prompt, neg, 负面, 负面提示词, 反向提示词, 负向提示词, ネガティブプロンプト, 부정 프롬프트, 네거티브 프롬프트',
-  'seed, noise seed, random seed, startwert, graine, semilla, 种子, 随机种子, シード, 시드',
+  'seed, noise seed, random seed, startwert, graine, semilla, seme, semente, 种子, 随机种子, シード, 시드',
   'steps, num inference steps, inference steps, sampling steps, schritte, 步数',
   'cfg, cfg scale, guidance, guidance scale',
   'sampler, sampler name, sampling method',

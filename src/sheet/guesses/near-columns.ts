@@ -54,7 +54,7 @@ export function nearColumns({
   // Programs write members that no input takes.
   if (isJson(options.format)) return [];
   const names = keysIn(columns, true);
-  const isMade = isMadeFor({ columns, fed, options, valuesOf }, names);
+  const isMade = isMadeFor({ columns, fed, valuesOf }, names);
   return columns.flatMap((column): readonly Guess[] => {
     const values = valuesOf(column);
     if (values.length === 0 || isLetter(column) || names.includes(column)) return [];
@@ -85,16 +85,15 @@ export function nearColumns({
 }
 
 /** Columns without a use in a sheet that was made for the deployment. */
-const MAX_UNUSED = 3;
+const MAX_UNUSED = 5;
 
-/** Whether the sheet was made for the deployment: a column has the name of a text input, and few columns have no use. */
+/** Whether the sheet was made for the deployment: a column is sent to a text input, and few columns have no use. */
 function isMadeFor(
-  { columns, fed, options, valuesOf }: Omit<NearFacts, 'unfed' | 'cellsOf'>,
+  { columns, fed, valuesOf }: Pick<NearFacts, 'columns' | 'fed' | 'valuesOf'>,
   keys: readonly string[],
 ): boolean {
   const unused = columns.filter((column) => !keys.includes(column) && valuesOf(column).length > 0);
-  const isNamed = [...fed.keys()].some((type) => isText(type) && !Object.hasOwn(options.map, type.name));
-  return isNamed && unused.length <= MAX_UNUSED;
+  return [...fed.keys()].some(isText) && unused.length <= MAX_UNUSED;
 }
 
 /**
@@ -123,7 +122,9 @@ function isNear(column: string, values: readonly string[], type: InputType, isMa
     return most(values, (text) => type.options?.some((option) => isChoice(text, option, isMade)) === true);
   if (isNumeric(kindOf(type.type)))
     return (
-      areSeconds(column, values, type, isMade) || (isMade && !isSetting(column) && areInRange(values, type))
+      areSeconds(column, values, type, isMade) ||
+      (isShortFor(column, type.name) && fits(values, type)) ||
+      (isMade && !isSetting(column) && areInRange(values, type))
     );
   if (!isText(type) || namesAttribute(column)) return false;
   if (most(values, isAddress)) return takesAddresses(type.name) && areFiles(column, values, type.name);
@@ -162,13 +163,21 @@ const MAX_RANGE = 20;
 /** Whether the cells are numbers in the narrow range of an input, and none that count the rows. */
 function areInRange(values: readonly string[], { type, min, max }: InputType): boolean {
   if (min === undefined || max === undefined || max - min > MAX_RANGE) return false;
-  const numbers = values.map((text) => Number(text.replace(',', '.')));
+  const numbers = values.map(numberIn);
   const isWhole = numbers.every(Number.isInteger);
   return (
     numbers.every((number) => number >= min && number <= max) &&
     (isWhole ? areCounts(values) : kindOf(type) === 'float')
   );
 }
+
+/** Whether the column is called like the beginning of the input: `Motion` of `motion_strength`. */
+const isShortFor = (column: string, input: string): boolean =>
+  plainName(column).length > 3 && plainName(input).startsWith(plainName(column));
+
+/** `90 %` is 0.9. */
+const numberIn = (text: string): number =>
+  /%$/.test(text) ? Number(text.slice(0, -1)) / 100 : Number(text.replace(',', '.'));
 
 /** Whether most cells are addresses, not of pages: some end as files do, or the name is like the input's. */
 const areFiles = (column: string, values: readonly string[], input: string): boolean =>

@@ -79,6 +79,8 @@ class ColumnTexts {
   readonly #words = new Uint32Array(MOST_WORDS + 1);
   /** Texts of one word, of two … that end as no sentence does. */
   readonly #short = USUAL_WORDS.map((most) => ({ most, lacking: new Lacking() }));
+  /** Texts that refer to others, or lack a part. */
+  readonly open = new Lacking();
   #count = 0;
 
   /** `isPrompt`: its short texts are no names. */
@@ -94,8 +96,9 @@ class ColumnTexts {
     this.#words[words] = (this.#words[words] ?? 0) + 1;
     if (words <= MOST_NAMES)
       for (const { has, lacking } of this.#ofNames) if (!has(text) && !isWord(text)) lacking.put(cell, line);
+    if (openText(text) !== undefined) return this.open.put(cell, line);
     const put = (lacking: Lacking): void => {
-      if (!isWord(text) && !isMentioned(text)) lacking.put(cell, line);
+      if (!isWord(text) && !isDirection(text)) lacking.put(cell, line);
     };
     for (const { has, lacking } of this.#ofTexts) if (!has(text)) put(lacking);
     const short = this.#short[words - 1]?.lacking;
@@ -134,9 +137,6 @@ function wordsIn(text: string): number {
 /** Whether a question is about the word: it stands for the value above, or for nothing. */
 const isWord = (text: string): boolean => isDitto(text) || NOTHING_WORDS.has(text.toLowerCase());
 
-/** Whether a question is about the text: it says what happens, or refers to another text. */
-const isMentioned = (text: string): boolean => isDirection(text) || openText(text) !== undefined;
-
 export class UnlikeTexts {
   readonly #columns: readonly { readonly at: number; readonly texts: ColumnTexts }[];
   readonly #asText: ColumnMapping['asText'];
@@ -159,26 +159,50 @@ export class UnlikeTexts {
 
   /** `earlier`: questions that may name the same lines. `isUnattended`: nobody can answer, and no row waits for an answer. */
   guesses(options: SheetOptions, earlier: readonly Guess[], isUnattended: boolean): readonly Guess[] {
-    const { where, null: nothings = [], totals, skipRows, split = [] } = options;
+    const { null: nothings = [], totals, skipRows } = options;
     if (nothings.includes(KEEP) || totals === 'send' || skipRows?.length === 0) return [];
-    return this.#columns.flatMap(({ texts: { name, unlike } }) => {
-      const lines = new Map(unlike.flatMap((few) => [...few.lines]));
+    const question = (
+      name: string,
+      lacking: readonly Lacking[],
+      are: readonly [one: string, all: string],
+    ) => {
+      const lines = new Map(lacking.flatMap((few) => [...few.lines]));
       const texts = [...lines].flatMap(([text, line]) => (isNamed(line, earlier) ? [] : [text]));
-      if (texts.length === 0) return [];
-      const shown = texts.slice(0, MOST_LISTED).map((text) => `"${shortened(text, MAX_SHOWN)}"`);
-      const [are, whose] =
-        texts.length === 1 ? ['is unlike the others', 'its row'] : ['are unlike the others', 'their rows'];
-      const isListed = texts.length <= MOST_LISTED;
-      const text = `${list([...shown, ...(isListed ? [] : ['…'])])} in "${name}" ${are}, and ${are.slice(0, 3).trim()} sent`;
-      if (isUnattended) return [said('rows', text)];
-      const among = alsoMet(where, conditionAmong(name, '!=', texts));
-      const answers = [
-        ...(texts.every(isSeveral) ? [or('to run each of the parts', { split: [...split, name] })] : []),
-        ...(isListed ? [or(`to leave ${whose} out`, { where: among })] : []),
-      ];
-      return [{ ...toConfirm('rows', text, { null: [...nothings, KEEP] }, ...answers), isChoice: true }];
-    });
+      return texts.length === 0 ? [] : [questionAbout(name, texts, are, options)];
+    };
+    const guesses = this.#columns.flatMap(({ texts: { name, unlike, open } }) => [
+      ...question(name, unlike, UNLIKE),
+      ...question(name, [open], OPEN),
+    ]);
+    return isUnattended ? guesses.map(({ about, text }) => said(about, text)) : guesses;
   }
+}
+
+/** Sentences about one text, and about several. */
+const UNLIKE = ['is unlike the others, and is', 'are unlike the others, and are'] as const;
+const OPEN = [
+  'refers to another text or is not finished, and is',
+  'refer to another text or are not finished, and are',
+] as const;
+
+function questionAbout(
+  name: string,
+  texts: readonly string[],
+  [isSent, areSent]: readonly [one: string, all: string],
+  { where, null: nothings = [], split = [] }: SheetOptions,
+): Guess {
+  const shown = texts.slice(0, MOST_LISTED).map((text) => `"${shortened(text, MAX_SHOWN)}"`);
+  const isListed = texts.length <= MOST_LISTED;
+  const [are, whose] = texts.length === 1 ? [isSent, 'its row'] : [areSent, 'their rows'];
+  const text = `${list([...shown, ...(isListed ? [] : ['…'])])} in "${name}" ${are} sent`;
+  const among = alsoMet(where, conditionAmong(name, '!=', texts));
+  const answers = [
+    ...(isSent === UNLIKE[0] && texts.every(isSeveral)
+      ? [or('to run each of the parts', { split: [...split, name] })]
+      : []),
+    ...(isListed ? [or(`to leave ${whose} out`, { where: among })] : []),
+  ];
+  return { ...toConfirm('rows', text, { null: [...nothings, KEEP] }, ...answers), isChoice: true };
 }
 
 /** Whether an answer to an earlier question leaves the line out. */

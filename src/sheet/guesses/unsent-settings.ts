@@ -3,7 +3,6 @@
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
 import { isDelimited } from '../formats.ts';
-import { openText } from '../ditto.ts';
 import { kindOf } from '../parse-cell.ts';
 import { isSize } from '../shared-cells.ts';
 import type { SheetOptions } from '../sheet-source.ts';
@@ -87,8 +86,7 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
       before.take(nameBefore(text));
     }
     const speaking = spoken.areSpeakers(LEAST_NAMES) ? spoken : before.comeAgain ? before : undefined;
-    const unfinished = values.flatMap((text) => openText(text) ?? []).slice(0, MAX_OPEN);
-    const asText = [...own, ...lora, ...wildcards, ...midjourney, ...unfinished, ...marks];
+    const asText = [...own, ...lora, ...wildcards, ...midjourney, ...marks];
     // A user who maps the column has seen its cells.
     const guess = options.map[name] === undefined ? toConfirm : said;
     return [
@@ -113,9 +111,6 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
 
 const bracesText = (column: string, named: readonly string[]): string =>
   `cells of "${column}" have ${list(named.map((word) => `{${word}}`))}, which is sent as it stands; only a text set for all rows has templates`;
-
-/** Texts that are shown because they refer to others, or lack a part. */
-const MAX_OPEN = 3;
 
 /** Names in front of one text alone may be words of it. */
 const LEAST_NAMES = 2;

@@ -44,7 +44,7 @@ describe('a cell that says that the value above comes again', () => {
   it('is asked about as a text if it changes the value', async () => {
     const { guesses } = await read('a.csv', 'prompt,seed\na red fox,1\n"same as above, but at night",2\n');
     expect(guesses).toEqual([
-      '? cells of "prompt" have same as above, but at night, which is sent as text (--map prompt=prompt)',
+      `? "same as above, but at night" in "prompt" refers to another text or is not finished, and is sent; to leave its row out: --where 'prompt != "same as above, but at night"' (--null keep)`,
     ]);
     const text = 'prompt,seed\n"seen from above, a fox",1\nThe same fox - asleep,2\n';
     expect((await read('a.csv', text)).guesses).toEqual([]);
@@ -53,13 +53,18 @@ describe('a cell that says that the value above comes again', () => {
   it.each([
     'same as above but at night',
     'same but with snow',
+    'see 1',
+    'vedi scheda 2, ma di notte',
+    'wie in Bild 3',
+    'see ep. 3',
     'like #1 in blue',
     'ditto + rain',
     'TODO fox and crow??',
     ', , high contrast',
     'a , , high contrast',
   ])('is asked about as a text if it refers to another one, or is not finished: %s', async (cell) => {
-    const question = /^\? cells of "prompt" have .*, which is sent as text \(--map prompt=prompt\)$/;
+    const question =
+      /^\? ".*" in "prompt" refers to another text or is not finished, and is sent; to leave .*\(--null keep\)$/;
     const { guesses } = await read('a.csv', `prompt,seed\na red fox,1\n"${cell}",2\n`);
     expect(guesses).toEqual([expect.stringMatching(question)]);
     const list = await read('a.txt', `a red fox in the snow\n${cell}\nan owl at night\n`);
@@ -68,6 +73,8 @@ describe('a cell that says that the value above comes again', () => {
 
   it.each([
     'the same fox with a hat',
+    'like 2 foxes on ice',
+    'as 12 o clock strikes',
     'same dog, at night',
     'todo el mundo',
     'a fox,an owl',

@@ -209,6 +209,25 @@ describe('a column that is not sent while an input of its shape has none', () =>
     expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([expect.stringMatching(question)]);
   });
 
+  it.each([
+    ['image,prompt,Length\na.png,the door,5 sec\n', {}],
+    ['image,Idea,Length\na.png,the door,5 sec\n', { map: { prompt: 'Idea' } }],
+    ['image,Idea,Length\na.png,the door,5 sec\n', { set: { prompt: 'a {Idea}' } }],
+    ['image,prompt,Length,Clip,Who,Place\na.png,the door,5 sec,C1,Ann,Bari\n', {}],
+    ['image,prompt,Motion\na.png,the door,60 %\n', {}],
+  ])('is asked whatever flags and further columns there are: %j %j', async (text, options) => {
+    const inputTypes = [
+      input('prompt', 'string', { required: true }),
+      input('image', 'string'),
+      input('duration', 'int'),
+      input('motion_strength', 'float', { min: 0, max: 1 }),
+    ];
+    const { guesses } = await read('a.csv', text, options, { inputTypes });
+    expect(guesses.filter((guess) => guess.startsWith('? ')).join('\n')).toMatch(
+      /"(?:Length|Motion)" is (?:not sent, and (?:duration|motion_strength) has no column|the input)/,
+    );
+  });
+
   it('is sent to the only input of addresses if most of its cells are some', async () => {
     const text = 'prompt,Referencia\na fox,https://a.b/1.png\nan owl,https://a.b/2.png\na crow,(same as 1)\n';
     const inputTypes = SHOT.filter(({ name }) => name !== 'mask');
