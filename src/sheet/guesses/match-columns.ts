@@ -82,12 +82,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   refuseDivided(file, likely, cellsOf);
   const told = [...gpu.guesses, ...taggedColumns(likely, valuesOf)];
   // Without any column of the deployment, it is the wrong sheet: report what it lacks, or that nothing is known about it.
-  const isOther =
-    matched.size +
-      questions.length +
-      [options.map, options.set].flatMap((option) => Object.keys(option)).length ===
-    0;
-  if (isOther) {
+  if (matched.size + questions.length === 0 && !isToldIn(options)) {
     refuseValues(file, columns, options, likely);
     const problems = inputTypes.some(({ required }) => required) ? [] : [noInput(file, columns, inputs)];
     return { ...nothing, guesses: told, options: { ...settled, drop }, likely, problems };
@@ -117,6 +112,9 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     problems: [],
   };
 }
+
+/** Whether the user names the source of an input. */
+const isToldIn = ({ map, set }: SheetOptions): boolean => Object.keys({ ...map, ...set }).length > 0;
 
 /** Whether an input gets a part of the objects of this column. */
 const hasSentPart = (name: string, { map }: SheetOptions): boolean =>

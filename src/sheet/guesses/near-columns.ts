@@ -177,7 +177,7 @@ const isShortFor = (column: string, input: string): boolean =>
 
 /** `90 %` is 0.9. */
 const numberIn = (text: string): number =>
-  /%$/.test(text) ? Number(text.slice(0, -1)) / 100 : Number(text.replace(',', '.'));
+  text.endsWith('%') ? Number(text.slice(0, -1)) / 100 : Number(text.replace(',', '.'));
 
 /** Whether most cells are addresses, not of pages: some end as files do, or the name is like the input's. */
 const areFiles = (column: string, values: readonly string[], input: string): boolean =>

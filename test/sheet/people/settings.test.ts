@@ -210,10 +210,10 @@ describe('a column that is not sent while an input of its shape has none', () =>
   });
 
   it.each([
-    ['image,prompt,Length\na.png,the door,5 sec\n', {}],
-    ['image,Idea,Length\na.png,the door,5 sec\n', { map: { prompt: 'Idea' } }],
-    ['image,Idea,Length\na.png,the door,5 sec\n', { set: { prompt: 'a {Idea}' } }],
-    ['image,prompt,Length,Clip,Who,Place\na.png,the door,5 sec,C1,Ann,Bari\n', {}],
+    ['image,prompt,Length\na.png,the door,5\n', {}],
+    ['image,Idea,Length\na.png,the door,5\n', { map: { prompt: 'Idea' } }],
+    ['image,Idea,Length\na.png,the door,5\n', { set: { prompt: 'a {Idea}' } }],
+    ['image,prompt,Length,Clip,Who,Place\na.png,the door,5,C1,Ann,Bari\n', {}],
     ['image,prompt,Motion\na.png,the door,60 %\n', {}],
   ])('is asked whatever flags and further columns there are: %j %j', async (text, options) => {
     const inputTypes = [
