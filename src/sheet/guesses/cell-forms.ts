@@ -1,6 +1,6 @@
 // The forms of cells that no person writes for a model: dates, mail addresses, phone numbers, and names that a program gives.
 
-const TIME_OF_DAY = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[ap]\.?m\.?)?`;
+const TIME_OF_DAY = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?(?:[ap]\.?\s?m\b\.?|\p{L}\. ?\p{L}\.))?`;
 const ZONE = String.raw`(?: ?(?:Z|[+-]\d{2}:?\d{2}|\p{Lu}{2,5}(?:[+-]\d{1,2})?))?`;
 const MONTH = String.raw`\p{L}{3,9}\.?`;
 const MONTH_NAME = String.raw`(?:jan|feb|mar|mär|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])\p{L}{0,6}\.?`;
@@ -10,7 +10,7 @@ const DAYS = [
   String.raw`\d{4}年\d{1,2}月\d{1,2}日`,
 ].join('|');
 
-/** `3/2/2026 9:14:11`, `2026-03-02T09:14:00Z`, `Mon, March 2, 2026`, `02/Mar/26 9:14 AM`, `2. März 2026`. */
+/** `3/2/2026 9:14:11`, `2025/11/02 9:14:03 p. m. CET`, `2026-03-02T09:14:00Z`, `Mon, March 2, 2026`, `02/Mar/26 9:14 AM`, `2. März 2026`. */
 const DATE = new RegExp(
   String.raw`^(?:\p{L}{2,10}\.?,? )?(?:${DAYS})(?:(?:T|,? (?:\p{L}{2} )?)${TIME_OF_DAY}${ZONE})?$`,
   'iu',

@@ -9,7 +9,16 @@ import { alsoMet, conditionAmong } from '../where/condition-word.ts';
 import { A_DAY, isRecorded, stateIn } from './cell-forms.ts';
 import { type Alternative, dropped, type Guess, or, toConfirm } from './guess.ts';
 import { areOneSetting } from './input-names.ts';
-import { asksChoice, asksState, isQuestion, isStateWord, saysYes, saysYesOrNo } from './state-words.ts';
+import {
+  asksChoice,
+  asksState,
+  isQuestion,
+  isRemoval,
+  isStateWord,
+  isWish,
+  saysYes,
+  saysYesOrNo,
+} from './state-words.ts';
 
 const MAX_STATES = 6;
 const MAX_STATE = 20;
@@ -110,13 +119,22 @@ export class StateColumns {
 
   /** Rows without a state, and rows with it. Where there are many states, rows that are marked in any way are left out together. */
   #choices({ name, blank, states }: StateColumn): readonly Alternative[] {
-    const listed = [...states.values()];
+    const isWished = isWish(name);
+    // A yes runs first where the name wishes; an ok may say that all is well already.
+    const rankOf = (word: string): number =>
+      isWished && saysYes(word) ? (word.startsWith('ok') ? 1 : 0) : 2;
+    const listed = [...states].toSorted(([a], [b]) => rankOf(a) - rankOf(b)).map(([, state]) => state);
     if (listed.length === 1 && blank === 0) return [];
     const only = listed.map((state) => this.#choice(name, '=', state));
     if (listed.length === 2 && blank === 0) return this.#asked(only);
-    const marked = [...states].filter(([word]) => saysYes(word)).map(([, state]) => state);
-    const left = listed.length > 2 && marked.length > 1 ? [together(marked)] : listed;
-    return this.#asked([...left.map((state) => this.#choice(name, '!=', state)), ...only]);
+    const statesThat = (is: (word: string) => boolean): readonly CellState[] =>
+      [...states].filter(([word]) => is(word)).map(([, state]) => state);
+    const removed = statesThat((word) => isRemoval(word, name));
+    const marked = removed.length > 0 ? removed : statesThat(saysYes);
+    const areTogether = removed.length > 0 || (listed.length > 2 && marked.length > 1);
+    const left = (areTogether ? [together(marked)] : listed).map((state) => this.#choice(name, '!=', state));
+    const isAffirmed = isWished && [...states.keys()].some(saysYes);
+    return this.#asked(isAffirmed ? [...only, ...left] : [...left, ...only]);
   }
 
   /** Many values leave one choice: whether a cell has a value. */
@@ -177,6 +195,7 @@ function areStates(column: StateColumn, isSmall: boolean): boolean {
     return entries.every(([word]) => word.length <= MAX_TEXT) && (entries.length <= MAX_STATES || blank > 0);
   if (entries.length > MAX_STATES || entries.some(([word]) => word.length > MAX_STATE)) return false;
   const isNear = isSmall || isQuestion(name);
+  if (areRemovals(column)) return true;
   if (entries.every(([word]) => /^-?\d+$/.test(word))) return areFlags(column, isNear);
   return saysMostly(column, isNear) || (isNear && areWords(column));
 }
@@ -227,6 +246,11 @@ const areCommands = (entries: readonly StateEntry[]): boolean =>
   entries.every(([, { spellings }]) =>
     [...spellings].every((text) => /^\p{Lu}[\p{Lu}_ ]+\p{Lu}$/u.test(text.trim())),
   );
+
+/** Few words, of which one removes what the row is about: `Add`, `Revise`, `End`. */
+const areRemovals = ({ name, states }: StateColumn): boolean =>
+  [...states.keys()].some((word) => isRemoval(word, name)) &&
+  [...states.keys()].every((word) => /^\p{L}+(?:[ _]\p{L}+)?$/u.test(word));
 
 /** Two answers to a question: `to do` and `have`. Those of forms begin with capitals. */
 const areLowercase = (entries: readonly StateEntry[]): boolean =>

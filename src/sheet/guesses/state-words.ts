@@ -18,6 +18,16 @@ const OPEN = setOf(
   'open todo pending offen ausstehend ouvert abierto pendiente aperto aberto öppen åben åpen otwarte açık открыто 未完成 未完了 未',
 );
 
+/** Commands that take something away, and those that may also be the name of a place: `Start, Middle, End`. */
+const REMOVE = setOf(
+  'delete deleted remove removed löschen gelöscht entfernen supprimer supprimé effacer eliminar borrar quitar eliminare elimina cancella excluir remover verwijderen wissen radera slet slett fjern poista törlés smazat usuń удалить sil 削除 删除 刪除 삭제',
+);
+const END = setOf(
+  'end stop close beenden terminer finalizar terminar terminare beëindigen zakończ 終了 终止',
+);
+/** Names of columns with a command for each row. */
+const COMMANDS = setOf('action aktion acción azione ação actie operation command befehl commande 操作 动作');
+
 /** Whether a shop has the article: `out_of_stock`, `Nicht lieferbar`. */
 const STOCK =
   /^(?:(?:in|out of|low|en|sin|auf|nicht auf|no) ?(?:stock|lager)|(?:on )?back ?order(?:ed)?|pre ?order|sold ?out|(?:un|not )?available|discontinued|ausverkauft|vergriffen|(?:nicht )?(?:lieferbar|verfügbar)|rupture(?: de stock)?|(?:in)?disponible|épuisée?|agotad[oa]|esaurit[oa]|esgotad[oa]|uitverkocht|(?:niet )?op voorraad|visible|hidden|在庫(?:あり|なし)|有货|缺货|售罄|품절)$/u;
@@ -37,6 +47,10 @@ export const saysYesOrNo = (word: string): boolean => isYesOrNo(word) || YES.has
 export const isStateWord = (word: string): boolean =>
   DONE.has(word) || OPEN.has(word) || STOCK.test(word.replaceAll(/[\s_-]+/g, ' ').trim());
 
+/** Whether the word removes or ends what the row is about, in a column of this name. */
+export const isRemoval = (word: string, column: string): boolean =>
+  REMOVE.has(word) || (END.has(word) && wordsOf(column).some((name) => COMMANDS.has(name)));
+
 /** Whether the name asks for the state of each row: `Done?`, `Lead status`, `Rendered`, `Bereits erledigt`. */
 export function asksState(column: string): boolean {
   const words = wordsOf(column);
@@ -55,6 +69,16 @@ export const isQuestion = (column: string): boolean =>
   /[?？]\s*$/.test(column) && wordsOf(column).length <= MAX_ASKED;
 
 const MAX_ASKED = 3;
+
+/** Whether a yes asks for the run: `Paid?`, `À refaire ?`, `Use`. That of `Done?` and `Skip?` says that none is needed. */
+export function isWish(column: string): boolean {
+  const isAsked = /[?？]\s*$/.test(column) || asksChoice(column);
+  return isAsked && !wordsOf(column).some((word) => DONE.has(word) || NEEDLESS.test(word));
+}
+
+/** Words for rows that are no longer to run. */
+const NEEDLESS =
+  /^(?:.{3,}[^e]ed|used|sent|skip|exclude|ignore|gesendet|verwendet|bearbeitet|übersprungen|veröffentlicht|publi(?:é|cado)|pubblicato|envoyé|enviado)$/;
 
 /** Whether the name says what to do with the row: `Use?`, `generate`. */
 export function asksChoice(column: string): boolean {

@@ -171,6 +171,8 @@ describe('a sheet is refused', () => {
       ['--map', 'text=en'],
       ['--map', 'target_lang=target'],
     ]);
+    const form = '2025/11/02 9:14:03 p. m. CET,My dog in a top hat\n';
+    expect(await corrections(`When,What?\n${form}${form}`)).toEqual([['--map', 'prompt=What?']]);
     // Times of subtitles are no language, and neither are words of columns that do not say so.
     const cue = 'start,end,text\n00:00:01,00:00:02,a fox\n';
     expect(await corrections(cue, both)).toEqual([]);

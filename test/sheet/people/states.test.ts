@@ -36,6 +36,8 @@ describe('a state', () => {
     ['Bereits erledigt', 'schon,noch nicht'],
     ['availability', 'in_stock,out_of_stock'],
     ['Lager', 'auf Lager,ausverkauft'],
+    ['Action', 'Add,End,Revise'],
+    ['Change', 'new,gelöscht,neu'],
   ])('is asked about in few rows, and in other words: %s %s', async (name, cells) => {
     expect(await askedIn(sheetOf(name, cells.split(',')))).toEqual([name]);
   });
@@ -50,6 +52,8 @@ describe('a state', () => {
     ['Run', '1,2'],
     ['Open hours', '9-17,8-12'],
     ['ok', 'nein,nein'],
+    ['Position', 'Start,Middle,End'],
+    ['Action', 'running,jumping,asleep'],
   ])('is none: %s %s', async (name, cells) => {
     expect(await askedIn(sheetOf(name, cells.split(',')))).toEqual([]);
   });
@@ -76,6 +80,7 @@ describe('an export of many columns', () => {
     ['Erledigt', 'ja,,,'],
     ['Inventory', 'in stock,sold out,preorder,in stock'],
     ['In stock?', '1,0,1,1'],
+    ['*Action(SiteID=UK|Country=GB)', 'Add,Revise,Add,End'],
     ['Foto?', 'fazer,já tem,fazer,fazer'],
     ['Visibility in catalog', 'visible,visible,hidden,visible'],
   ])('has states in %s %s', async (name, cells) => {
@@ -98,9 +103,9 @@ it.each([
 
 describe('the answers to the question about a state', () => {
   it('say which rows run where opposites leave equally many', async () => {
-    const { guesses } = await read('a.csv', sheetOf('Use', ['x', '', 'x', '']));
+    const { guesses } = await read('a.csv', sheetOf('Done', ['x', '', 'x', '']));
     expect(guesses).toEqual([
-      '? all rows run, whatever column "Use" says ("x", empty); to leave out "x" and run 2 of 4 rows: --where \'Use != "x"\'; to run the 2 of 4 rows with "x": --where \'Use = "x"\' (--drop Use)',
+      '? all rows run, whatever column "Done" says ("x", empty); to leave out "x" and run 2 of 4 rows: --where \'Done != "x"\'; to run the 2 of 4 rows with "x": --where \'Done = "x"\' (--drop Done)',
     ]);
   });
 
@@ -113,9 +118,21 @@ describe('the answers to the question about a state', () => {
   });
 
   it('have the number alone where it tells them apart', async () => {
-    const { guesses } = await read('a.csv', sheetOf('Use', ['x', '', 'x']));
+    const { guesses } = await read('a.csv', sheetOf('Done', ['x', '', 'x']));
     expect(guesses[0]).toContain(
-      `to run 1 of 3 rows: --where 'Use != "x"'; to run 2 of 3 rows: --where 'Use = "x"'`,
+      `to run 1 of 3 rows: --where 'Done != "x"'; to run 2 of 3 rows: --where 'Done = "x"'`,
     );
+  });
+
+  it.each([
+    ['à refaire ?', 'non,oui,ok,oui,non', `'"à refaire ?" = "oui"'`],
+    ['Paid?', 'no,yes', `'"Paid?" = "yes"'`],
+    ['Use', 'x,,x', `'Use = "x"'`],
+    ['Done?', 'x,,x', `'"Done?" != "x"'`],
+    ['Skip?', 'yes,,', `'"Skip?" != "yes"'`],
+    ['Action', 'Add,End,Delete,Revise', `'Action not in ("End", "Delete")'`],
+  ])('begin with the rows that the word wishes for: %s', async (name, cells, first) => {
+    const { guesses } = await read('a.csv', sheetOf(name, cells.split(',')));
+    expect(/--where ('[^']+')/.exec(guesses[0] ?? '')?.[1]).toBe(first);
   });
 });
