@@ -37,6 +37,10 @@ export function kindOf(word: string): InputKind {
 }
 
 const STRING: Flaw = { type: 'a string', hint: 'JSON strings need quotes: "text"' };
+const PART: Flaw = {
+  type: 'a string',
+  hint: 'it is a list or an object: --map the input to a part, such as images.0.src',
+};
 const LIST: Flaw = { type: 'a list of files', hint: 'write ["a.png","b.png"], or a.png;b.png' };
 const INT: Flaw = {
   type: 'an integer',
@@ -110,17 +114,22 @@ const FROM_TEXT: Readonly<Record<CellKind, (text: string) => CellReading>> = {
 };
 
 const FROM_JSON: Readonly<Record<CellKind, (value: unknown) => CellReading>> = {
-  string: (value) => (typeof value === 'string' ? JSON.stringify(value) : STRING),
+  string: textIn,
   int: (value) =>
     isRawNumber(value) || Number.isSafeInteger(value) ? JSON.stringify(value) : fromString(value, 'int'),
   float: (value) =>
     isRawNumber(value) || typeof value === 'number' ? JSON.stringify(value) : fromString(value, 'float'),
   bool: (value) => (typeof value === 'boolean' ? JSON.stringify(value) : fromString(value, 'bool')),
   json: canonical,
-  file: (value) => (typeof value === 'string' ? JSON.stringify(value) : STRING),
+  file: textIn,
   files: (value) => (typeof value === 'string' ? JSON.stringify(value) : LIST),
   auto: canonical,
 };
+
+function textIn(value: unknown): CellReading {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return typeof value === 'object' && !isRawNumber(value) ? PART : STRING;
+}
 
 const floatFrom = (text: string): CellReading => (DECIMAL.test(text) ? finite(text) : FLOAT);
 

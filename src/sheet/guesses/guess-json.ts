@@ -65,7 +65,8 @@ export async function settleJson(
     });
     if (objects.length > 0) {
       const map = { ...userOptions.map, ...mappedBy(objects) };
-      const again = await settleJson(source, { ...userOptions, map }, inputTypes);
+      const drop = [...userOptions.drop, ...objects.flatMap(({ options: { drop: unsent = [] } }) => unsent)];
+      const again = await settleJson(source, { ...userOptions, map, drop }, inputTypes);
       return { ...again, guesses: [...objects, ...again.guesses] };
     }
     return { ...matched, guesses: [...guesses, ...matched.guesses], named: { columns, ...matched } };

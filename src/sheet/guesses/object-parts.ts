@@ -1,8 +1,8 @@
-// Asks which part of an object an input means: `voice.name` of rows whose `voice` is an object, where the input takes a text.
+// Asks which part of an object or a list an input means: `voice.name` where the input takes a text, `images.0.src` where it takes a file.
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
-import { kindOf, takesFiles } from '../parse-cell.ts';
+import { isNumeric, kindOf, takesFiles } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { areIds } from './cell-forms.ts';
 import { dropped, type Guess, mapped, or, plainName, toConfirm } from './guess.ts';
@@ -17,7 +17,7 @@ type ObjectFacts = {
   readonly valuesOf: (column: string) => readonly string[];
 };
 
-/** The questions about inputs whose cells are objects; each proposes a part with values that fit, and then the settings beside it. */
+/** The questions about inputs whose cells are objects or lists; each proposes a part with values that fit, and then the settings beside it. */
 export function objectParts(facts: ObjectFacts): readonly Guess[] {
   const parts = partsOfInputs(facts);
   const map = { ...facts.options.map, ...mappedBy(parts) };
@@ -59,45 +59,116 @@ function partsOfInputs({ columns, inputTypes = [], options, valuesOf }: ObjectFa
   return inputTypes
     .filter(({ name, type }) => takesPart(type) && !Object.hasOwn(options.set, name))
     .flatMap((type): readonly Guess[] => {
-      const column =
-        options.map[type.name] ?? columns.find((name) => plainName(name) === plainName(type.name));
-      const within = column !== undefined ? [column] : type.required ? columns.filter(isNoInput) : [];
+      const isCalled = (name: string): boolean =>
+        plainName(name) === plainName(type.name) && !options.drop.includes(name);
+      const named = options.map[type.name] ?? columns.find(isCalled);
+      const within = named !== undefined ? [named] : type.required ? columns.filter(isNoInput) : [];
+      const isFile = takesFiles(kindOf(type.type));
+      const isPlain = (name: string): boolean =>
+        fits(valuesOf(name), type) && !valuesOf(name).every((text) => nestedIn(text) !== undefined);
+      if (isFile && within.some(isPlain)) return [];
       const [paths, ...furtherPaths] = within
-        .map((name) => pathsIn(name, type, valuesOf(name)))
+        .map((name) => pathsIn(name, type, valuesOf(name), isFile || named !== undefined))
         .filter((parts) => parts.length > 0);
-      const [path, ...otherPaths] = paths ?? [];
-      if (path === undefined || furtherPaths.length > 0) return [];
-      const object = within.find((name) => path.startsWith(`${name}.`));
-      const text = `"${object}" is an object, of which the input ${type.name} gets ${path}`;
-      const instead = otherPaths.map((part) => or('to send another part', mapped(type.name, part)));
-      return [toConfirm('columns', text, mapped(type.name, path), ...instead)];
+      if (furtherPaths.length > 0) return [];
+      return paths === undefined
+        ? unsendable(named, type, valuesOf)
+        : [partOf(paths, within, type, valuesOf)];
     });
 }
 
-const takesPart = (type: string): boolean => kindOf(type) !== 'json' && !takesFiles(kindOf(type));
+/** Proposes the first of the paths. */
+function partOf(
+  [path = '', ...otherPaths]: readonly string[],
+  within: readonly string[],
+  { name: input }: InputType,
+  valuesOf: ObjectFacts['valuesOf'],
+): Guess {
+  const object = within.find((name) => path.startsWith(`${name}.`)) ?? '';
+  const is = kindOfNested(valuesOf(object));
+  const text = `"${object}" is ${is}, of which the input ${input} gets ${is === 'a list' ? 'the first: ' : ''}${path}`;
+  const instead = otherPaths
+    .slice(0, MAX_OTHERS)
+    .map((part) => or('to send another part', mapped(input, part)));
+  return toConfirm('columns', text, mapped(input, path), ...instead);
+}
+
+/** Proposes to leave out a column without a part that fits. A required input without a value is refused. */
+function unsendable(
+  column: string | undefined,
+  { name, type, required }: InputType,
+  valuesOf: ObjectFacts['valuesOf'],
+): readonly Guess[] {
+  const values = column === undefined ? [] : valuesOf(column);
+  if (column === undefined || required || values.length === 0) return [];
+  const nested = values.map(nestedIn);
+  // A list of plain values may be one for each row.
+  const areObjects = nested.every(
+    (value) => value !== undefined && (!Array.isArray(value) || value.every((part) => isNested(part))),
+  );
+  if (!areObjects) return [];
+  const text = `"${column}" is ${kindOfNested(values)} without a part for the input ${name} (${type}), and is not sent`;
+  return [toConfirm('columns', text, dropped(column))];
+}
+
+/** Answers with another part. */
+const MAX_OTHERS = 4;
+
+/** A file in a list of files is a file already. */
+const takesPart = (type: string): boolean => kindOf(type) !== 'json' && kindOf(type) !== 'files';
+
+const kindOfNested = (values: readonly string[]): 'a list' | 'an object' =>
+  values.some((text) => text.startsWith('[')) ? 'a list' : 'an object';
 
 /** The paths of the parts that fit the input: one with its name, then texts that no program gives, then the others. */
-function pathsIn(column: string, type: InputType, values: readonly string[]): readonly string[] {
-  const objects = values.map(objectOf);
-  if (objects.length === 0 || objects.some((object) => object === undefined)) return [];
-  const members = [...new Set(objects.flatMap((object) => Object.keys(object ?? {})))];
-  const valuesIn = (member: string): readonly string[] =>
-    objects.flatMap((object) => {
-      const value = object?.[member];
-      return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
-    });
-  const rankOf = (member: string): number =>
-    plainName(member) === plainName(type.name) ? 0 : areIds(valuesIn(member)) ? 2 : 1;
-  return members
-    .filter((member) => !member.includes('.') && fits(valuesIn(member), type))
+function pathsIn(
+  column: string,
+  type: InputType,
+  values: readonly string[],
+  withLists = false,
+): readonly string[] {
+  const nested = values.map(nestedIn);
+  const isUnread = (value: Nested | undefined): boolean =>
+    value === undefined || (Array.isArray(value) && !withLists);
+  if (nested.length === 0 || nested.some(isUnread)) return [];
+  const depth = withLists ? MAX_DEPTH : 1;
+  const parts = nested.flatMap((value) => (value === undefined ? [] : partsIn(value, depth)));
+  const valuesOfParts = Map.groupBy(parts, ([path]) => path);
+  const valuesAt = (path: string): readonly string[] =>
+    valuesOfParts.get(path)?.map(([, value]) => value) ?? [];
+  const isCalled = (path: string): boolean =>
+    plainName(path.slice(path.lastIndexOf('.') + 1)) === plainName(type.name);
+  const rankOf = (path: string): number => (isCalled(path) ? 0 : areIds(valuesAt(path)) ? 2 : 1);
+  // A number in a list of objects may be anything.
+  const isMeant = (path: string): boolean =>
+    !isNumeric(kindOf(type.type)) || !/^\d/.test(path) || isCalled(path);
+  return [...valuesOfParts.keys()]
+    .filter((path) => isMeant(path) && fits(valuesAt(path), type))
     .toSorted((a, b) => rankOf(a) - rankOf(b))
-    .map((member) => `${column}.${member}`);
+    .map((path) => `${column}.${path}`);
 }
 
-function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
-  if (!text.startsWith('{')) return undefined;
+type Nested = Readonly<Record<string, unknown>> | readonly unknown[];
+
+const MAX_DEPTH = 3;
+
+const isNested = (value: unknown): value is Nested => typeof value === 'object' && value !== null;
+
+/** The texts and numbers in a value with their paths; those of a list are in its first element. */
+function partsIn(value: Nested, depth: number): readonly (readonly [path: string, text: string])[] {
+  const members = Object.entries(value).slice(0, Array.isArray(value) ? 1 : undefined);
+  return members.flatMap(([name, part]) => {
+    if (name.includes('.')) return [];
+    if (typeof part === 'string' || typeof part === 'number') return [[name, String(part)] as const];
+    if (!isNested(part) || depth <= 1) return [];
+    return partsIn(part, depth - 1).map(([path, text]) => [`${name}.${path}`, text] as const);
+  });
+}
+
+function nestedIn(text: string): Nested | undefined {
+  if (!/^[{[]/.test(text)) return undefined;
   try {
-    return JSON.parse(text) as Record<string, unknown>;
+    return JSON.parse(text) as Nested;
   } catch {
     return undefined;
   }

@@ -290,12 +290,73 @@ describe('an object where an input takes a text', () => {
     expect(without.guesses.join()).not.toContain('settings beside');
   });
 
-  it('without a part that fits is refused', async () => {
+  it('without a part that fits is asked to be left out, unless the input is required', async () => {
     const text = '{"text":"Hello","voice":{"pitch":2}}\n';
-    await expect(read('a.jsonl', text, options, { inputTypes: VOICED })).rejects.toMatchObject({
-      problems: [expect.objectContaining({ code: 'E202' })],
+    expect(await read('a.jsonl', text, options, { inputTypes: VOICED })).toEqual({
+      rows: ['{"text":"Hello"}'],
+      guesses: [
+        '? "voice" is an object without a part for the input voice (string), and is not sent (--drop voice)',
+      ],
+    });
+    await expect(
+      read('a.jsonl', '{"text":{"take":2}}\n', options, { inputTypes: VOICED }),
+    ).rejects.toMatchObject({
+      problems: [expect.objectContaining({ code: 'E202', hint: expect.stringContaining('--map the input') })],
     });
   });
+});
+
+describe('a list of objects', () => {
+  const SHOT = [input('input_image', 'image', { required: true }), input('variants', 'int')];
+  const rowOf = (id: number, ...files: readonly string[]): string => {
+    const images = files.map((file, at) => ({ id: at, src: `https://a.example/${file}` }));
+    return JSON.stringify({ id, title: `Apron ${id}`, images, variants: [{ id, available: true }] });
+  };
+  const text = `[${rowOf(7, 'a.png', 'b.png')},${rowOf(8, 'c.png')}]`;
+  const questions = [
+    '? "images" is a list, of which the input input_image gets the first: images.0.src (--map input_image=images.0.src)',
+    '? "variants" is a list without a part for the input variants (int), and is not sent (--drop variants)',
+  ];
+
+  it.each([{}, { map: { input_image: 'images' } }])(
+    'gives an input its first part that fits, and no number by its name alone',
+    async (more) => {
+      const { rows, guesses } = await read('a.json', text, { ...json, ...more }, { inputTypes: SHOT });
+      expect(rows).toEqual([
+        expect.stringContaining('"https://a.example/a.png"'),
+        expect.stringContaining('"https://a.example/c.png"'),
+      ]);
+      expect(rows.join('')).not.toContain('variants');
+      expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual(questions);
+      const answers = { drop: ['variants'], map: { input_image: 'images.0.src' } };
+      const again = await read('a.json', text, { ...json, ...answers }, { inputTypes: SHOT });
+      expect([again.rows, again.guesses]).toEqual([rows, guesses.filter((guess) => !guess.startsWith('? '))]);
+    },
+  );
+
+  it('is no source of a file that another column has', async () => {
+    const file = '"input_image":"https://a.example/z.png","images"';
+    const { rows, guesses } = await read(
+      'a.json',
+      text.replaceAll('"images"', file).replaceAll(/,"variants":\[[^\]]*\]/g, ''),
+      json,
+      { inputTypes: SHOT },
+    );
+    expect(rows.join('')).not.toContain('a.png');
+    expect(guesses.join('')).not.toContain('images.0');
+  });
+});
+
+it('a list of texts gives its first text, which is asked', async () => {
+  const { rows, guesses } = await read(
+    'a.json',
+    '[{"prompt":["a fox","an owl"]},{"prompt":["a cat"]}]',
+    json,
+  );
+  expect(rows).toEqual(['{"prompt":"a fox"}', '{"prompt":"a cat"}']);
+  expect(guesses).toEqual([
+    '? "prompt" is a list, of which the input prompt gets the first: prompt.0 (--map prompt=prompt.0)',
+  ]);
 });
 
 describe('a row without the object that has the inputs of the others', () => {
