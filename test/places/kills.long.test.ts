@@ -61,7 +61,8 @@ class Ordeals {
   }
 
   async close(): Promise<void> {
-    for (const stage of this.#stages) await stage.close();
+    // Each stage has begun in the folder of the one before.
+    for (const stage of this.#stages.toReversed()) await stage.close();
     for (const place of this.#places) place.close();
   }
 }
