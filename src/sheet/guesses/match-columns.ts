@@ -8,6 +8,7 @@ import type { Column } from '../sheet-record.ts';
 import { namesInTemplates } from '../templates.ts';
 import { type Guess, type LikelyColumns, mapped, plainName, said, type Settled, toConfirm } from './guess.ts';
 import { nameProper } from './input-names.ts';
+import { refuseTranslations, translatedRows } from './language-columns.ts';
 import { midjourneyColumns } from './midjourney-columns.ts';
 import { refuseDivided } from './divided-texts.ts';
 import { nearColumns } from './near-columns.ts';
@@ -66,18 +67,14 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
       keys: keysOf(free, options, false),
     };
   }
-  // Cells beyond the header are data, whatever they say.
-  const isSurplus = (at: number): boolean => options.longRows === true && columns[at]?.isNameless === true;
-  const places = new Map(names.map((name, at) => [name, at]).toReversed() as [string, number][]);
-  const placeOf = (name: string): number => places.get(name) ?? -1;
-  const valuesOf = (name: string): readonly string[] =>
-    isSurplus(placeOf(name)) ? [] : valuesAt(sample, placeOf(name));
-  const cellsOf = (name: string): readonly string[] => sample.map((cells) => cells[placeOf(name)] ?? '');
+  const { placeOf, isSurplus, valuesOf, cellsOf } = cellsIn(columns, options, sample);
   const facts = { free, options, inputTypes, valuesOf, cellsOf };
   const { matched, map, guesses, questions, missing } = meaningsOf(facts);
   const data = free.filter((name) => !matched.has(name));
   refuseIdleAxis(data, options, inputTypes);
   const drop = [...options.drop, ...data];
+  const translation = { names, data, options, inputTypes, missing, cellsOf };
+  refuseTranslations(file, translation);
   const likely = likelyColumns(missing, data, valuesOf);
   refuseDivided(file, likely, cellsOf);
   const told = [...gpu.guesses, ...taggedColumns(likely, valuesOf)];
@@ -92,6 +89,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   const idle = unasked.filter((name) => !midjourney.about.includes(name));
   const unsent = [
     ...settingsUnsent(idle, inputTypes, valuesOf),
+    ...translatedRows({ ...translation, data: idle }, { ...options.map, ...map }),
     ...namelessUnsent(idle, options, inputTypes, valuesOf),
   ];
   const open = idle.filter((name) => !isSurplus(placeOf(name)) && !isAskedAbout(name, unsent));
@@ -115,6 +113,20 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
 
 /** Whether the user names the source of an input. */
 const isToldIn = ({ map, set }: SheetOptions): boolean => Object.keys({ ...map, ...set }).length > 0;
+
+/** The places and cells of columns by their names. Cells beyond the header are data, whatever they say. */
+function cellsIn(columns: readonly Column[], { longRows }: SheetOptions, sample: SampledRows) {
+  const places = new Map(columns.map(({ name }, at) => [name, at] as const).toReversed());
+  const placeOf = (name: string): number => places.get(name) ?? -1;
+  const isSurplus = (at: number): boolean => longRows === true && columns[at]?.isNameless === true;
+  return {
+    placeOf,
+    isSurplus,
+    valuesOf: (name: string): readonly string[] =>
+      isSurplus(placeOf(name)) ? [] : valuesAt(sample, placeOf(name)),
+    cellsOf: (name: string): readonly string[] => sample.map((cells) => cells[placeOf(name)] ?? ''),
+  };
+}
 
 /** Whether an input gets a part of the objects of this column. */
 const hasSentPart = (name: string, { map }: SheetOptions): boolean =>
