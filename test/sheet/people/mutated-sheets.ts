@@ -135,8 +135,10 @@ async function faultOf({ name, bytes, rows, meant }: Mutated): Promise<string | 
         Number(text ?? number),
       );
       const [first, ...moreMarks] = new Set(marks);
-      // A stray quote may also look like a mark that repeats the cell above.
-      const isAsked = questions.some(({ options: { quote, fillDown } }) => (quote ?? fillDown) !== undefined);
+      // A stray quote may also look like a mark that repeats the cell above, and a short row like the rest of the one above.
+      const isAsked = questions.some(
+        ({ options: { quote, fillDown, unquoted } }) => (quote ?? fillDown ?? unquoted) !== undefined,
+      );
       if (moreMarks.length > 0 && !isAsked)
         return `a row has cells of the rows ${[first, ...moreMarks].join(', ')}`;
       seen.push(...new Set(marks));
