@@ -136,4 +136,12 @@ export const TEXT_GUESSES: readonly Guessed[] = [
     inputs: ['width'],
     file: 'a.jsonl',
   },
+  {
+    found: 'a list where an input takes one value',
+    means: 'its first part that fits: `tags.0`, `images.0.src`; left out if none does',
+    does: 'asked',
+    flag: '--map',
+    sheet: '{"id":1,"prompt":["a fox","an owl"]}\n',
+    file: 'a.jsonl',
+  },
 ];

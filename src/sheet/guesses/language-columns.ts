@@ -6,7 +6,7 @@ import { shellWord } from '../../errors/outside-text.ts';
 import { kindOf } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { columnsChosenBy } from '../where/where.ts';
-import { alsoMet, conditionOf } from '../where/condition-word.ts';
+import { alsoMet, conditionAmong, conditionOf } from '../where/condition-word.ts';
 import { dropped, type Guess, or, toConfirm } from './guess.ts';
 import { wordsOf } from './input-names.ts';
 import { isMedia } from './sample.ts';
@@ -86,9 +86,25 @@ export function refuseTranslations(
       .map((word = '') => shellWord(word))
       .join(' '),
   );
-  const hint = `add ${ways.join(', or ')}`;
+  const words = repeatedIn(gaps.map((name) => cellsOf(name))).filter((word) => cellsOf(first).includes(word));
+  const none =
+    words.length === 0
+      ? ''
+      : `; if ${list(words.map((word) => JSON.stringify(word)))} means that none is there: --where ${shellWord(conditionAmong(first, '=', ['', ...words]))}`;
+  const hint = `add ${ways.join(', or ')}${none}`;
   throw problem('E104', { what, hint }, { place: { file }, correction: { add: flagsFor(first) } });
 }
+
+/** Texts that several cells have, as no translations do: `missing`, `as in en`. */
+function repeatedIn(columns: readonly (readonly string[])[]): readonly string[] {
+  const counts = Map.groupBy(columns.flat(), (cell) => cell);
+  return [...counts.values()].flatMap(([cell = '', ...more]) =>
+    more.length === 0 || isEmpty(cell) || cell.length > MAX_WORD ? [] : [cell],
+  );
+}
+
+/** Length of texts that may stand for a missing one. */
+const MAX_WORD = 20;
 
 /** The language as the deployment writes it. */
 const choiceFor = (column: string, { options = [] }: InputType): string =>

@@ -44,6 +44,15 @@ describe('a table of translations without a target language', () => {
     expect((await refusal(text, options)).hint).toContain(hint);
   });
 
+  it('says how cells with a word for nothing are translated too', async () => {
+    const text = 'key,de,en\na,Hallo,fehlt\nb,Haus,\nc,Baum,fehlt\nd,Fisch,fish\n';
+    expect((await refusal(text)).hint).toContain(
+      `; if "fehlt" means that none is there: --where 'en in ("", "fehlt")'`,
+    );
+    const options = { map: { text: 'de' }, set: { target_lang: 'en' }, where: 'en in ("", "fehlt")' };
+    expect((await read('a.csv', text, options, { inputTypes })).rows).toHaveLength(3);
+  });
+
   it.each(['key,en,target\nx,Home,de\n', 'id,text,mood\n,Hello,\n', 'key,en,de\nx,Home,Start\n'])(
     'is none without gaps in the column of a language: %s',
     async (text) => {
