@@ -126,9 +126,11 @@ const FROM_JSON: Readonly<Record<CellKind, (value: unknown) => CellReading>> = {
   auto: canonical,
 };
 
+const isNested = (value: unknown): boolean => typeof value === 'object' && !isRawNumber(value);
+
 function textIn(value: unknown): CellReading {
   if (typeof value === 'string') return JSON.stringify(value);
-  return typeof value === 'object' && !isRawNumber(value) ? PART : STRING;
+  return isNested(value) ? PART : STRING;
 }
 
 const floatFrom = (text: string): CellReading => (DECIMAL.test(text) ? finite(text) : FLOAT);
@@ -148,6 +150,7 @@ export function readValue(value: unknown, kind: CellKind): CellReading {
 /** JSON sheets often have long integers in quotes; a declared type resolves that. */
 function fromString(value: unknown, kind: 'int' | 'float' | 'bool'): CellReading {
   const misspelt = { int: INT, float: FLOAT, bool: BOOL }[kind];
+  if (isNested(value)) return { ...PART, type: misspelt.type };
   return typeof value === 'string' ? FROM_TEXT[kind](value) : misspelt;
 }
 

@@ -334,6 +334,13 @@ describe('a list of objects', () => {
     },
   );
 
+  it('beside numbers is refused with the way to name a part', async () => {
+    const mixed = '[{"prompt":"a","seed":[3,4]},{"prompt":"b","seed":3}]';
+    await expect(read('a.json', mixed, json)).rejects.toMatchObject({
+      problems: [{ code: 'E202', hint: expect.stringContaining('--map the input to a part') }],
+    });
+  });
+
   it('is no source of a file that another column has', async () => {
     const file = '"input_image":"https://a.example/z.png","images"';
     const { rows, guesses } = await read(
