@@ -28,7 +28,8 @@ const MOST_WORDS = 40;
 const MOST_NAMES = 8;
 
 const STARTS = /^[\p{L}\p{N}\p{M}\p{Extended_Pictographic}"'“”„‘’«»‹›¿¡「『（(([{<…&@$€£¥°]/u;
-const WITH_ADDRESS = /:\/\/|\bwww\.|[\w.-]@[\w-]+\.\w/i;
+const MAY_BE_ADDRESS = ['://', '@', 'www.'];
+const WITH_ADDRESS = /:\/\/|\bwww\.|[\w.-]@[\w-]+\.\w/;
 /** Letters of scripts without capitals, many of which need no blanks. */
 const WITHOUT_BLANKS = /\p{Lo}/u;
 const CODE = /^(?:\p{Lu}{2}|\p{Ll}{2,3})(?:[-_]\p{L}{2,4})?$/u;
@@ -37,9 +38,9 @@ type Trait = (text: string) => boolean;
 
 /** Traits of a text among texts. */
 const OF_TEXTS: readonly Trait[] = [
-  (text) => STARTS.test(text),
-  (text) => /\p{Ll}|\p{Lo}/u.test(text),
-  (text) => !/[:@]|www/i.test(text) || !WITH_ADDRESS.test(text),
+  (text) => /^[a-z0-9]/i.test(text) || STARTS.test(text),
+  (text) => /[a-z]/.test(text) || /\p{Ll}|\p{Lo}/u.test(text),
+  (text) => !(MAY_BE_ADDRESS.some((part) => text.includes(part)) && WITH_ADDRESS.test(text)),
 ];
 /** Traits of a name, of the code of a language, and of the address of a file. */
 const OF_NAMES: readonly Trait[] = [
