@@ -1,5 +1,6 @@
 // Finds lines that are no texts: `[pause]`, `(laughs)`, `♪`, `* * *`, and the name of a speaker alone in its line.
 
+import { withoutBullet } from '../csv/bullets.ts';
 import { isNameAlone } from '../text/speakers.ts';
 import { NamedLines } from './named-lines.ts';
 
@@ -44,8 +45,9 @@ export class StageDirections {
   take(text: string, line: number, isUnspoken = false): boolean {
     const bare = text.trim();
     const isBetween = RULE.test(bare);
+    const isOut = isUnspoken || isDirection(bare) || isDirection(withoutBullet(bare));
     if (isBetween) this.#rules += 1;
-    else if (!isUnspoken && !isDirection(bare) && (this.#isOfNames || !isNameAlone(bare))) {
+    else if (!isOut && (this.#isOfNames || !isNameAlone(bare))) {
       this.#texts += 1;
       return false;
     }

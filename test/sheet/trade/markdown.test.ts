@@ -34,6 +34,16 @@ describe('a table of Markdown', () => {
 });
 
 describe('a reply without a table', () => {
+  it('is a note whose properties, comments, callouts and open points are left out, which is asked', async () => {
+    const note =
+      '---\ntags: [ink]\ncreated: 2025-10-01\n---\n%% private %%\n> [!note] Rules\n> no colour\n- a fox in deep snow\n- a spider\n- (no idea yet)\n';
+    const { rows, guesses } = await read('note.md', note);
+    expect(rows).toEqual(['{"prompt":"a fox in deep snow"}', '{"prompt":"a spider"}']);
+    expect(guesses.join('\n')).toMatch(/\? 8 lines are no texts, and are left out: lines 1-7,10 /);
+    const text = 'a fox\n---\nan owl\n---\na crow\n';
+    expect((await read('list.md', text)).rows).toHaveLength(3);
+  });
+
   it.each(['reply.md', 'reply.txt'])('gives the lines in its fences, which is asked: %s', async (name) => {
     const reply =
       'Two prompts:\n\n```\na fox, in ink\nan owl\n```\n\n```text\na crow\n```\n\nShall I go on?\n';
