@@ -20,7 +20,7 @@ it('a program that writes one picture succeeds with it, and leaves no folder and
 it('a background child that goes on writing is ended before files are taken', async () => {
   const scene = await ProgramService.of([
     PICTURE,
-    // What is written before the program exits is an output: the child goes on through the signal that asks it to end.
+    // The child ignores the signal that asks it to end: what it wrote before the exit is an output, what it writes later is not.
     '(trap "" TERM; while :; do echo more >>late.txt; sleep 0.01; done) &',
     'echo $! >"$RUNSHEET_FOLDER/child"',
   ]);
