@@ -177,7 +177,7 @@ export const GUESSES: readonly Guessed[] = [
     found:
       'marks inside a text: `**bold**`, `~~struck out~~`, `✓`, `♪`, and `(sighs)` or `[music]` for a deployment that speaks',
     means: 'text; `--tags plain` leaves them out',
-    flag: '--map prompt=prompt',
+    flag: '--tags send',
     sheet: 'prompt,seed\n**a fox** at night,1\nan owl,2\n',
   },
   {
@@ -265,7 +265,7 @@ export const GUESSES: readonly Guessed[] = [
     found: 'a cell with `<lora:…>`, or with its own column in braces, as styles of A1111 have it',
     means: 'text',
     does: 'asked',
-    flag: '--map prompt=prompt',
+    flag: '--tags send',
     sheet: 'name,prompt\nclay,"{prompt}, clay"\n',
   },
   {

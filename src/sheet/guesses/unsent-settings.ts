@@ -2,7 +2,7 @@
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
-import { isDelimited } from '../formats.ts';
+import { isDelimited, isTrade } from '../formats.ts';
 import { kindOf } from '../parse-cell.ts';
 import { isSize } from '../shared-cells.ts';
 import type { SheetOptions } from '../sheet-source.ts';
@@ -87,17 +87,18 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
     }
     const speaking = spoken.areSpeakers(LEAST_NAMES) ? spoken : before.comeAgain ? before : undefined;
     const asText = [...own, ...lora, ...wildcards, ...midjourney, ...marks];
-    // A user who maps the column has seen its cells.
-    const guess = options.map[name] === undefined ? toConfirm : said;
+    // A mapping answers for a text only: for a table, an error prints the command with it before the cells are shown.
+    const isText = options.delimiter === 'none' || isTrade(options.format);
+    const isAnswered = isText ? options.map[name] !== undefined : options.tags !== undefined;
     return [
       ...(named.length === 0 ? [] : [toConfirm('columns', bracesText(column, named), dropped(...named))]),
       ...(asText.length === 0
         ? []
         : [
-            guess(
+            (isAnswered ? said : toConfirm)(
               'columns',
               `cells of "${column}" have ${list(asText)}, which is sent as text`,
-              mapped(name, column),
+              isText ? mapped(name, column) : { tags: 'send' },
               ...(isDelimited(options.format) && values.some(isMidjourney)
                 ? [or('to read parameters of Midjourney', { format: 'midjourney' })]
                 : []),

@@ -362,7 +362,7 @@ describe('a sheet of another shape', () => {
       '? cells of "prompt" have {style}, which is sent as it stands; only a text set for all rows has templates (--drop style)';
     expect((await read('a.csv', text)).guesses).toContain(question);
     expect((await read('a.csv', text, { drop: ['style'] })).guesses).toEqual([
-      '? cells of "prompt" have {red|blue}, which is sent as text (--map prompt=prompt)',
+      '? cells of "prompt" have {red|blue}, which is sent as text (--tags send)',
     ]);
   });
 });

@@ -1,6 +1,7 @@
 // Cells of a table that no voice should read aloud: stage directions, rules between texts, and names in front of a text.
 
 import { describe, expect, it } from 'vitest';
+import type { SheetOptions } from '../../../src/sheet/sheet-source.ts';
 import { input } from '../laying.ts';
 import { read } from './reading.ts';
 
@@ -55,8 +56,18 @@ describe('a direction inside a text', () => {
     const { rows, guesses } = await read('a.csv', `id,text\n1,${text}\n2,Good night.\n`, {}, SPEECH);
     expect(rows[0]).toBe(`1 ${JSON.stringify({ text })}`);
     expect(questionsIn(guesses)).toEqual([
-      `? cells of "text" have ${mark}, which is sent as text; to send the text without it: --tags plain (--map text=text)`,
+      `? cells of "text" have ${mark}, which is sent as text; to send the text without it: --tags plain (--tags send)`,
     ]);
+  });
+
+  it('is asked about in a mapped column too, whose cells the printed command has not shown', async () => {
+    const text = 'nr,line\n1,Hello. [Pause 2 Sek.] Come in.\n2,Sit down.\n';
+    const questions = async (options: Partial<SheetOptions>) =>
+      questionsIn((await read('a.csv', text, options, SPEECH)).guesses);
+    expect(await questions({ map: { text: 'line' } })).toEqual([
+      '? cells of "line" have [Pause 2 Sek.], which is sent as text; to send the text without it: --tags plain (--tags send)',
+    ]);
+    expect(await questions({ map: { text: 'line' }, tags: 'send' })).toEqual([]);
   });
 
   it('is none among other words, as a sentence, and for a picture', async () => {

@@ -101,15 +101,10 @@ describe('prompts with parameters of Midjourney', () => {
   it('are sent as they stand, which is asked, if a flag says so or the file is another', async () => {
     const own = await read('mj.txt', PROMPTS.join('\n'), {}, { inputTypes: SIZED, format: 'csv' });
     expect(own.rows).toEqual(PROMPTS.map((prompt) => JSON.stringify({ prompt })));
-    const sent = '? cells of "prompt" have --ar 16:9, which is sent as text (--map prompt=prompt)';
+    const sent = '? cells of "prompt" have --ar 16:9, which is sent as text (--tags send)';
     const json = '[{"prompt":"an owl --ar 16:9"}]';
     expect((await read('a.json', json, { format: 'json' }, { inputTypes: SIZED })).guesses).toEqual([sent]);
-    const stated = await read(
-      'a.json',
-      json,
-      { format: 'json', map: { prompt: 'prompt' } },
-      { inputTypes: SIZED },
-    );
+    const stated = await read('a.json', json, { format: 'json', tags: 'send' }, { inputTypes: SIZED });
     expect(stated.guesses).toEqual([sent.slice(2)]);
   });
 
