@@ -28,3 +28,19 @@ export function isTotal(text: string): boolean {
   const trimmed = text.trim();
   return trimmed.length <= MAX_TOTAL && HAS_WORD.test(trimmed) && FORMS.some((form) => form.test(trimmed));
 }
+
+/** A label of few words in front of a number: `Durée totale`, `Total duration (s)`, `Gesamtdauer`. */
+const LABEL = new RegExp(
+  String.raw`^(?=(?:[^\s]+\s){0,3}[^\s]+$)(?:.*[^\p{L}])?${WORD}(?![\p{L}-])|^gesamt\p{Ll}+$`,
+  'iu',
+);
+const ALONE = new RegExp(`^${NUMBER}(?:\\s?\\p{L}{1,3})?$`, 'u');
+
+/** Whether a cell is a total, or the label of the number in the next cell that is not empty. */
+export function haveTotal(cells: readonly string[]): boolean {
+  const texts = cells.map((text) => text.trim()).filter((text) => text !== '');
+  return texts.some(
+    (text, at) =>
+      isTotal(text) || (text.length <= MAX_TOTAL && LABEL.test(text) && ALONE.test(texts[at + 1] ?? '')),
+  );
+}

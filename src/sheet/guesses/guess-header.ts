@@ -122,12 +122,16 @@ async function headsIn(
   return ({ line }) => rows.has(line);
 }
 
-/** The first row below titles, if most of the following rows are no titles either. */
+/** The first row below titles, if most of the following rows are no titles either. A header names most columns of its table. */
 function firstOfTable(rows: readonly RecordFields[], isAbove: (row: RecordFields) => boolean): number {
-  const at = rows.findIndex((row) => !isAbove(row));
+  const widths = rows.filter((row) => !isAbove(row)).map(widthOf);
+  const usual = widths.toSorted((a, b) => a - b)[widths.length >> 1] ?? 0;
+  const at = rows.findIndex((row) => !isAbove(row) && widthOf(row) * 2 > usual);
   const table = rows.slice(at).filter((row) => !isAbove(row));
   return table.length * 2 > rows.length - at ? at : -1;
 }
+
+const widthOf = ({ fields }: RecordFields): number => fields.filter((field) => field.trim() !== '').length;
 
 /** A title, which may be in each cell, or marks of a template: `Version=2024.1`. */
 const isTitle = ({ fields }: RecordFields): boolean =>

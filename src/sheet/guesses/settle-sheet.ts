@@ -203,11 +203,8 @@ async function settleValues(
     commentGuess(first, matched.options),
     ...(isFewOf(first, matched.options) && !isHalfSent
       ? []
-      : [
-          shortGuess(first, matched.options, broken),
-          longGuess(first.long, matched.options),
-          surplusGuess(first.long, matched.options),
-        ]),
+      : [shortGuess(first, matched.options, broken), longGuess(first.long, matched.options)]),
+    surplusGuess(first.long, matched.options),
     ...(isOddRefused ? [] : [nothingGuess(first, matched.options)]),
     comparedGuess(first, matched.options),
     continuedGuess(first, matched.options),
@@ -253,9 +250,9 @@ async function settleValues(
 const areOddFew = ({ oddRows, rows, randomSeeds }: Survey, { invalid }: SheetOptions): boolean =>
   invalid === 'skip' && randomSeeds === 0 && oddRows > 0 && 2 * oddRows <= rows;
 
-/** Whether the rows of another length are few enough to be bad rows, which the options skip. */
+/** Whether the rows that lack cells, or break in one, are few enough to be bad rows, which the options skip. */
 const isFewOf = ({ short, long, rows }: Survey, { invalid }: SheetOptions): boolean =>
-  invalid === 'skip' && 2 * (short.count + long.count + long.cells.count) <= rows;
+  invalid === 'skip' && 2 * (short.count + long.count) <= rows;
 
 async function surveyed(
   source: SheetSource,

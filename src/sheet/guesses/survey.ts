@@ -7,7 +7,7 @@ import { isWithoutInput, repeatsHeader, sentColumns, templatedColumns } from '..
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
 import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
 import { isErrorWord, isNumeric, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
-import { isTotal } from '../total-text.ts';
+import { haveTotal, isTotal } from '../total-text.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 import { oddCellsOf, type OddCells } from '../odd-rows.ts';
 import { DittoCells } from './ditto-cells.ts';
@@ -316,7 +316,7 @@ export class Survey {
   #isTotals(cells: readonly string[]): boolean {
     const isNothing = (text: string): boolean => text.trim() === '' || isTotal(text);
     return (
-      cells.some(isTotal) &&
+      haveTotal(cells) &&
       this.#mapped.every(
         ({ column, kind }) => isSum(cells[column] ?? '', kind) || isNothing(cells[column] ?? ''),
       )

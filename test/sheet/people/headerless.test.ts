@@ -63,6 +63,19 @@ describe('a header below titles', () => {
   const inputTypes = [input('prompt', 'string', { required: true })];
   const rows = `${textRow('Shot list of May')}<row r="3">${textRow('Nr', 'Szene').slice(5)}<row r="4">${textRow('1', 'a red fox in the snow').slice(5)}`;
 
+  it('is no title with a date above it, which fills few columns', async () => {
+    const dated = textRow('Shot list of May') + textRow('Version 3', '', '2025-03-12');
+    const table =
+      textRow('Shot', 'Szene', 'Kamera', 'Musik') +
+      textRow('1', 'a red fox in the snow', 'slow pan', 'piano') +
+      textRow('2', 'an owl on a gate post', 'still', 'strings');
+    const options = { set: { prompt: 'ink: {Szene}' } };
+    const { guesses } = await readAt(await workbook({ rows: dated + table }), options, { inputTypes });
+    expect(guesses[0]).toMatch(
+      /^\? header in row 3; left out above it: "Shot list of May", "Version 3 2025-03-12"/,
+    );
+  });
+
   it('is found in a workbook also if it names no input, which is asked', async () => {
     const refused = await refusal(readAt(await workbook({ rows }), {}, { inputTypes }));
     expect(refused).toMatchObject({

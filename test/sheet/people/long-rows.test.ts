@@ -37,6 +37,14 @@ describe('cells beyond the header', () => {
     );
   });
 
+  it('are data, and make no row a bad one, where bad rows are skipped', async () => {
+    const rows =
+      textRow('prompt', 'seed') + textRow('a fox', '1', 'ask Ann') + textRow('an owl') + textRow('a hen');
+    const { rows: laid, guesses } = await readAt(await workbook({ rows }), { invalid: 'skip' });
+    expect(prompts(laid)).toEqual(['a fox', 'an owl', 'a hen']);
+    expect(guesses[0]).toMatch(/^\? row 2 has cells beyond the header.*--long-rows/);
+  });
+
   it('are data beside a row whose commas are parts of a text', async () => {
     const text = '"prompt","seed"\n"a","1","note"\nb, c,2\n"d","3"\n';
     const { rows, guesses } = await read('a.csv', text);

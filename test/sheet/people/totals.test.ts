@@ -25,6 +25,9 @@ it.each([
   ',Итого: 2,40',
   ',合計：2枚,',
   'Gesamt: 2 Motive,,40',
+  'Total duration (s),,40',
+  'Gesamtdauer,,40',
+  'Schritte gesamt,,40',
 ])('is no row unless the user says so: %s', async (last) => {
   const { rows, guesses } = await read('a.csv', sheetOf(last), {}, { inputTypes: STEPPED });
   expect(rows).toEqual(['{"prompt":"a fox","steps":20}', '{"prompt":"an owl","steps":20}']);
