@@ -62,6 +62,10 @@ export function columnsIn(template: Template, { isNeeded = false } = {}): readon
   return [...new Set(parts.filter((part) => typeof part === 'number'))];
 }
 
+/** The column whose cell is the whole template. */
+export const cellIn = (template: Template): number | undefined =>
+  template.length === 1 && typeof template[0] === 'number' ? template[0] : undefined;
+
 /** The template as text, with `{product}` for a column. */
 export function templateText(template: Template, nameOf: (column: number) => string): string {
   const textOf = (part: TemplatePart): string => (typeof part === 'number' ? `{${nameOf(part)}}` : part);

@@ -48,9 +48,13 @@ const TELLING: ReadonlySet<number> = new Set(
   ).map((name) => SETTINGS.get(plainName(name)) ?? -1),
 );
 
-/** Strips notes, units and marks: `Seed (leave empty for random)`, `Width (px)`, `Steps [1-150]`, `Prompt *`. */
+/** Strips notes, units, marks and second genders: `Width (px)`, `Steps [1-150]`, `Prompt *`, `Sprecher*in`, `Locutor/a`. */
 export const nameProper = (name: string): string =>
-  plainName(withoutBrackets(name).replaceAll(/[*:]/g, ' ').replaceAll(/\s+/g, ' '));
+  plainName(
+    withoutBrackets(name)
+      .replaceAll(/[/*:]-?(?:in|a|e|ra|trice)$|[*:]/gi, ' ')
+      .replaceAll(/\s+/g, ' '),
+  );
 
 /** Cells may be long if the row is not a header, and the pattern takes quadratic time. */
 const withoutBrackets = (name: string): string =>

@@ -3,7 +3,7 @@
 
 import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv-parser.ts';
-import { isWithoutInput, repeatsHeader, sentColumns, templatedColumns } from '../empty-rows.ts';
+import { isWithoutInput, repeatsHeader, sentColumns, templatedColumns, withCells } from '../empty-rows.ts';
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
 import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
 import { isErrorWord, isNumeric, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
@@ -148,9 +148,9 @@ export class Survey {
     this.#templated = templatedColumns(plan);
     this.states = new StateColumns(idle, [...new Set([0, ...this.#templated])]);
     this.emptyParts = new EmptyParts(plan);
-    [this.entities, this.unlike] = [new EntityCells(plan), new UnlikeTexts(plan)];
+    [this.entities, this.unlike] = [new EntityCells(plan), new UnlikeTexts(withCells(plan))];
     this.#oddCells = oddCellsOf(plan);
-    this.#mapped = plan.feeds.flatMap(({ input, from, kind, type }) => {
+    this.#mapped = withCells(plan).feeds.flatMap(({ input, from, kind, type }) => {
       if (!('column' in from)) return [];
       const choices = type?.options?.map((option) => option.toLowerCase()) ?? [];
       const name = plan.columns[from.column]?.name ?? '';

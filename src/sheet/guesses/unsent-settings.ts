@@ -65,12 +65,16 @@ const WILDCARD = /(?<![\w/])__[\w/-]+__(?![\w/])|\{[^{}|]*\|[^{}]*\}/;
 /** A LoRA in a prompt of A1111, and the place of a style for the prompt. */
 const LORA = /<lora:[^<>]*>/i;
 
+/** A template of one cell. */
+const CELL = /^\{([^{}]+)\}$/;
+
 /** Reports sent cells that have a LoRA, choices, parameters of Midjourney, or a column in braces, which is no template. */
 export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): readonly Guess[] {
   const { free, data, options, inputTypes, valuesOf } = facts;
   const texts = inputTypes.filter((type) => kindOf(type.type) === 'string' && !isMedia(type));
   return texts.flatMap(({ name }) => {
-    const column = map[name] ?? (free.includes(name) ? name : undefined);
+    const column =
+      map[name] ?? CELL.exec(options.set[name] ?? '')?.[1]?.trim() ?? free.find((own) => own === name);
     if (column === undefined) return [];
     const values = valuesOf(column);
     const named = [...namesInTemplates(values, data)];

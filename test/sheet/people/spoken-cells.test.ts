@@ -70,6 +70,16 @@ describe('a direction inside a text', () => {
     expect(await questions({ map: { text: 'line' }, tags: 'send' })).toEqual([]);
   });
 
+  it('is asked about in a template of one cell as in a column', async () => {
+    const text = 'nr,line\n1,(sighs) The wheel is still.\n2,(original sound)\n3,Sit down.\n4,Stay here.\n';
+    const { rows, guesses } = await read('a.csv', text, { set: { text: '{line}' } }, SPEECH);
+    expect(questionsIn(guesses)).toEqual([
+      expect.stringMatching(/^\? cells of "line" have \(sighs\), which is sent as text;/),
+      expect.stringMatching(/^\? row 3 \("\(original sound\)"\) has no text to send;/),
+    ]);
+    expect(rows).toHaveLength(3);
+  });
+
   it('is none among other words, as a sentence, and for a picture', async () => {
     const said = 'id,text\n1,The UN (United Nations) met.\n2,(It rained.) He left.\n';
     expect(questionsIn((await read('a.csv', said, {}, SPEECH)).guesses)).toEqual([]);
@@ -171,3 +181,12 @@ describe('a column of texts for each speaker', () => {
     await expect(read('a.csv', both, {}, SPEECH)).rejects.toMatchObject({ problems: [{ code: 'E203' }] });
   });
 });
+
+it.each(['Sprecher*in', 'Locutor/a', 'Sprecher/-in', 'Sprecher:in'])(
+  'a column with both genders is the voice, which is asked: %s',
+  async (name) => {
+    const { rows, guesses } = await read('a.csv', `text,${name}\nHello.,Ann\nBye.,Bob\n`, {}, SPEECH);
+    expect(rows[0]).toBe('{"text":"Hello.","voice":"Ann"}');
+    expect(questionsIn(guesses)[0]).toContain(`column "${name}" is the input voice`);
+  },
+);
