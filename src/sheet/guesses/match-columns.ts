@@ -14,7 +14,7 @@ import { refuseDivided } from './divided-texts.ts';
 import { nearColumns } from './near-columns.ts';
 import { keysIn, uniqueIn } from './key-columns.ts';
 import { likelyColumns, taggedColumns } from './likely-columns.ts';
-import { type SampledRows, valuesAt } from './sample.ts';
+import { type SampledRows, valuesAt, SAMPLED } from './sample.ts';
 import { sharedColumns } from './shared-columns.ts';
 import { namelessUnsent } from './nameless-columns.ts';
 import { sentAsWritten, settingsUnsent } from './unsent-settings.ts';
@@ -87,8 +87,10 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
   const unasked = data.filter((name) => !isAskedAbout(name, questions) && !hasSentPart(name, options));
   const midjourney = midjourneyColumns({ options, free, idle: unasked, valuesOf, cellsOf });
   const idle = unasked.filter((name) => !midjourney.about.includes(name));
+  // Exports have columns for everything, also for what no row has.
+  const mayHaveValues = (name: string): boolean => sample.length === SAMPLED || valuesOf(name).length > 0;
   const unsent = [
-    ...settingsUnsent(idle, inputTypes, valuesOf),
+    ...settingsUnsent(idle.filter(mayHaveValues), inputTypes, valuesOf),
     ...translatedRows({ ...translation, data: idle }, { ...options.map, ...map }),
     ...namelessUnsent(idle, options, inputTypes, valuesOf),
   ];

@@ -10,7 +10,8 @@ import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { isWeekday } from '../text/weekdays.ts';
 import { isRecorded } from './cell-forms.ts';
 
-const SAMPLED = 200;
+/** The rows that are sampled; fewer are the whole sheet. */
+export const SAMPLED = 200;
 
 export type SampledRows = readonly (readonly string[])[];
 

@@ -383,3 +383,15 @@ describe('a column that names or measures a text', () => {
     expect(await refusedBy('prompt_1,prompt_2\na fox,an owl\n')).toBe('');
   });
 });
+
+it('a setting without any value is asked about only where rows beyond the sample may have one', async () => {
+  const sheetOf = (rows: number) => `prompt,Steps\n${'a fox,\n'.repeat(rows)}`;
+  const questionsOf = async (rows: number) =>
+    (await read('a.csv', sheetOf(rows), { unique: false })).guesses.filter((guess) =>
+      guess.includes('"Steps"'),
+    );
+  expect(await questionsOf(150)).toEqual([]);
+  expect(await questionsOf(300)).toEqual([
+    '? column "Steps" is not sent: the deployment has no such input (--drop Steps)',
+  ]);
+});
