@@ -5,7 +5,7 @@ import { list } from '../../errors/error.ts';
 import { dropped, type Guess, isAbout, mapped, or, type Alternative, toConfirm } from './guess.ts';
 import { areOneSetting, nameProper, sharedWords } from './input-names.ts';
 import { fits, isMedia, isOfKind, isValue } from './sample.ts';
-import { asChoice, notAllowed } from '../parse-cell.ts';
+import { asChoice, isNumeric, kindOf, notAllowed } from '../parse-cell.ts';
 import { inputNamed } from '../named-inputs.ts';
 
 type ValuesOf = (column: string) => readonly string[];
@@ -157,7 +157,9 @@ export function unlikelyColumns(
     const type = wanted.find(
       ({ name }) => nameProper(name) === nameProper(column) || inputNamed(wanted, column)?.name === name,
     );
-    return type === undefined ? [] : [{ column, type, why: implausible(valuesOf(column), type) }];
+    return type === undefined
+      ? []
+      : [{ column, type, why: implausible(valuesOf(column), type) ?? otherUnit(column, type) }];
   });
   // Width and height share a unit: if either is in centimetres, both are, whatever the numbers.
   const noSize = called.find(({ type, why }) => why !== undefined && SIZES.has(type.name));
@@ -171,6 +173,15 @@ export function unlikelyColumns(
       return guess === undefined ? [] : [[column, guess] as const];
     }),
   );
+}
+
+/** Lengths, weights, and times longer than those of a clip, as a header has them in brackets: `Height (cm)`. */
+const OTHER_UNIT =
+  /[([]\s*(?:in )?([ckm]?m|in(?:ch(?:es)?)?|ft|feet|k?g|lbs?|oz|km\/h|mph|min(?:utes?|uten)?|h|hours?|days?|weeks?|months?|years?|minutos|horas|heures|jours|stunden|tage|wochen)\.?\s*[)\]]/i;
+
+function otherUnit(column: string, { name, type }: InputType): string | undefined {
+  const [, unit] = (isNumeric(kindOf(type)) && OTHER_UNIT.exec(column)) || [];
+  return unit === undefined || name.includes(unit) ? undefined : `${name} is not in ${unit}`;
 }
 
 function unlikely(column: string, { name }: InputType, why: string): Guess {

@@ -269,9 +269,11 @@ async function surveyed(
     most: limit,
     hasTotals: totals !== 'send' && skipRows?.length !== 0,
     hasComments: options.comment === undefined,
+    // No condition leaves out a row that cannot be read: it may be a part of another one.
     isLeftOut: (row) =>
       isSkipped(options, row.line) ||
-      ('cells' in row && ((hidden === 'skip' && row.isHidden === true) || isMet(row) === false)),
+      ('cells' in row &&
+        ((hidden === 'skip' && row.isHidden === true) || (row.fault === undefined && isMet(row) === false))),
   });
   return survey;
 }

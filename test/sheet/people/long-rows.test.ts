@@ -74,3 +74,12 @@ describe('cells beyond the header', () => {
     expect(rows).toEqual(['{"prompt":"a","seed":1}', '{"prompt":"b","seed":2}']);
   });
 });
+
+it('a row of one cell between sections is left out by a condition once it is known to be whole', async () => {
+  const text = 'shot,prompt,seed\nMORNING\n1,a fox,1\nEVENING\n2,an owl,2\n';
+  const { rows, guesses } = await read('a.csv', text, { where: 'prompt != ""' });
+  expect(rows).toEqual(['{"prompt":"a fox","seed":1}', '{"prompt":"an owl","seed":2}']);
+  expect(guesses.join()).toMatch(
+    /\? the last cells of rows 2,4 \("MORNING"\) are missing .*\(--short-rows\)/,
+  );
+});
