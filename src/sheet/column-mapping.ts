@@ -1,6 +1,7 @@
 // Maps columns to inputs and types. Computed once, before the first row is read, so each header error is reported once.
 
 import { isJson } from './formats.ts';
+import { partNamed } from './cell-parts.ts';
 import { columnsIn, templateIn, templateText, namesInTemplates } from './templates.ts';
 import { correctionOf, hintAmong, list, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
@@ -235,7 +236,9 @@ type Mapped = Giver & { readonly from: { readonly column: number } };
 function mappedIn(names: readonly string[], options: SheetOptions): Mapped[] {
   return Object.entries(options.map).map(([input, name]) => {
     const by = `--map ${input}=${name}`;
-    return { input, by, from: { column: indexOf(names, name, by) }, asked: true };
+    const { column, part } = { column: name, part: undefined, ...partNamed(name, names) };
+    const from = { column: indexOf(names, column, by), ...(part !== undefined && { part }) };
+    return { input, by, from, asked: true };
   });
 }
 
@@ -259,7 +262,9 @@ function gpuColumnOf(
 /** Throws E206 for all columns at once, if several are not in the sheet. */
 function refuseAbsent(names: readonly string[], { map, drop, gpuColumn, keyColumn }: SheetOptions): void {
   const named = [
-    ...Object.entries(map).map(([input, column]) => ({ column, flag: `--map ${input}=${column}` })),
+    ...Object.entries(map).flatMap(([input, column]) =>
+      partNamed(column, names) === undefined ? [{ column, flag: `--map ${input}=${column}` }] : [],
+    ),
     ...drop.map((column) => ({ column, flag: '--drop' })),
     ...(gpuColumn === undefined ? [] : [{ column: gpuColumn, flag: '--gpu-column' }]),
     ...(keyColumn === undefined ? [] : [{ column: keyColumn, flag: '--key' }]),

@@ -1,9 +1,11 @@
 // Local files that rows name. The layout has them read before the row.
 
 import { type Media, isBeforeUpload, mediaOf } from '../service-client/contract/file-inputs.ts';
+import { shellWord } from '../errors/outside-text.ts';
 import { isWebAddress } from '../host/web-address.ts';
 import type { Feed } from './input-sources.ts';
 import { columnsIn, type Template } from './templates.ts';
+import { linkFrom, valueFrom } from './cell-parts.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { kindOf, takesFiles, type CellKind } from './parse-cell.ts';
 import type { SheetRecord } from './sheet-record.ts';
@@ -43,9 +45,11 @@ export function filesAhead(
   return (record) => {
     const waiting = own.flatMap(({ kind, from }) => {
       if ('json' in from) return [];
-      const index = 'column' in from ? from.column : -1;
-      const value = 'column' in from ? record.cells[index] : filledTemplate(record, from.template, nothings);
-      return filesIn(kind, value, record.marks?.get(index)?.link).flatMap(({ text, link }) => {
+      const [value, ownLink] =
+        'column' in from
+          ? [valueFrom(record, from), linkFrom(record, from)]
+          : [filledTemplate(record, from.template, nothings)];
+      return filesIn(kind, value, ownLink).flatMap(({ text, link }) => {
         const cell = fileCell(text, link);
         return ('path' in cell && files.read(cell.path, !isOfSheet(record, from))) || [];
       });
@@ -170,6 +174,13 @@ export function severalFiles(path: string): (NoFile & { readonly isSeveral: true
   const parts = valuesIn(path, false).map(String);
   const isSeveral = parts.length > 1 && parts.every((part) => /[^/\\]\.[a-z\d]{2,4}$/i.test(part));
   return isSeveral ? { ...SEVERAL, what: 'several files, and the input takes one' } : undefined;
+}
+
+/** Proposes the first file: a run of each is a purchase that the user has to ask for. */
+export function listOfFiles(input: string, column: string) {
+  const first = `${input}=${column}.0`;
+  const hint = `to send the first of each row: --map ${shellWord(first)}; for a row of each: --split ${shellWord(column)}`;
+  return { facts: { hint }, more: { correction: { add: [['--map', first]] } } } as const;
 }
 
 const SEVERAL = {

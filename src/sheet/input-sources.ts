@@ -11,8 +11,11 @@ export type Feed = {
   /** Whether an option sets the kind. */
   readonly isGiven: boolean;
   readonly type: InputType | undefined;
-  readonly from: { readonly column: number } | { readonly json: string } | { readonly template: Template };
+  readonly from: ColumnSource | { readonly json: string } | { readonly template: Template };
 };
+
+/** `part`: the number of the value that is sent of each cell, which lists several. */
+type ColumnSource = { readonly column: number; readonly part?: number };
 
 export type DeclaredInputs = ReadonlyMap<string, InputType> | undefined;
 
@@ -20,7 +23,7 @@ export type DeclaredInputs = ReadonlyMap<string, InputType> | undefined;
 export type Giver = {
   readonly input: string;
   readonly by: string;
-  readonly from: { readonly column: number } | { readonly set: string };
+  readonly from: ColumnSource | { readonly set: string };
   /** True if an option names it; a column provides the input of its own name without an option. */
   readonly asked: boolean;
 };

@@ -6,6 +6,7 @@ import {
   filesIn,
   filledTemplate,
   sentFiles,
+  listOfFiles,
   severalFiles,
   type InputFiles,
 } from './input-files.ts';
@@ -32,6 +33,7 @@ import { absentFile, type Feed } from './input-sources.ts';
 import { fraction, IN_THOUSANDS, plainNumber, withoutCommas } from './number-signs.ts';
 import { isKey, MAX_KEY } from './row-keys.ts';
 import { columnsIn, type Template } from './templates.ts';
+import { linkFrom, valueFrom } from './cell-parts.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { gpuNamed, isDefaultGpu, notAGpu } from './gpu-names.ts';
 import {
@@ -116,7 +118,7 @@ function inputsOf(look: Look, feeds: readonly Feed[], members: readonly RequestM
 function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   const { plan, record, wrong } = look;
   const cell = cellFor(look, feed, index);
-  const link = record.marks?.get(index)?.link;
+  const link = 'column' in feed.from ? linkFrom(record, feed.from) : undefined;
   const isLinked = takesFiles(feed.kind) && link !== undefined;
   const fault = isLinked
     ? undefined
@@ -148,6 +150,7 @@ const valueOf = ({ asText }: ColumnMapping, kind: CellKind, cell: unknown): unkn
 /** The cell, or the part of it that the input takes. */
 function cellFor({ plan, record }: Look, feed: Feed, index: number): unknown {
   const cell = record.cells[index];
+  if ('part' in feed.from) return valueFrom(record, feed.from);
   const divider = plan.dividers.get(feed);
   return divider === undefined || typeof cell !== 'string' ? cell : divider(cell) || undefined;
 }
@@ -258,9 +261,10 @@ function fileOf(
   const { isAbsent: _, ...fault } = ('path' in cell && severalFiles(cell.path)) || sent;
   if (column === undefined && row > 1) return undefined; // A fault of every row is reported once.
   const place = index === undefined ? { file: plan.file } : placeOfCell(plan, record, row, index);
-  const isSplit = 'isSeveral' in fault && column !== undefined;
-  const correction = isSplit ? { add: [['--split', column] as const] } : undefined;
-  wrong.push(problem('E210', { value: shortened(text), where, column, ...fault }, { place, correction }));
+  const isListed = 'isSeveral' in fault && column !== undefined && 'column' in feed.from;
+  const listed = isListed ? listOfFiles(feed.input, column) : undefined;
+  const facts = { value: shortened(text), where, column, ...fault, ...listed?.facts };
+  wrong.push(problem('E210', facts, { place, ...listed?.more }));
   return undefined;
 }
 

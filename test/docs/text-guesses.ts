@@ -144,4 +144,11 @@ export const TEXT_GUESSES: readonly Guessed[] = [
     sheet: '{"id":1,"prompt":["a fox","an owl"]}\n',
     file: 'a.jsonl',
   },
+  {
+    found: 'several files in a cell whose input takes one: `front.jpg, back.jpg`',
+    means: 'the first of each row: `image.0`; `--split` runs each',
+    does: 'asked',
+    flag: '--map',
+    sheet: 'prompt,image\na fox,"https://a.example/1.png, https://a.example/2.png"\n',
+  },
 ];

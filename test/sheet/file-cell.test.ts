@@ -85,7 +85,7 @@ describe('a row with a file', () => {
       ['E210', 2, 'photo'],
       ['E210', 3, 'photo'],
     ]);
-    expect(refused.problems[0]).toMatchObject({ correction: { add: [['--split', 'photo']] } });
+    expect(refused.problems[0]).toMatchObject({ correction: { add: [['--map', 'photo=photo.0']] } });
     const constant = { text: 'prompt\na\nb\nc\n', inputTypes, options: { set: { photo: 'TODO' } } };
     expect((await refusedBy(lay(constant))).problems.map(({ message }) => message)).toEqual([
       '"TODO" in --set photo is not an address',

@@ -97,8 +97,8 @@ export const REPEATED_FLAGS: ReadonlySet<string> = new Set(
 /** Sets a flag; a flag with a single value replaces the earlier one. */
 function withFlag(args: readonly string[], [flag, value]: GivenFlag): readonly string[] {
   const at = args.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
-  // An input has one text.
-  const input = flag === '--set' ? value?.slice(0, value.indexOf('=') + 1) : undefined;
+  // An input has one text, or one column.
+  const input = flag === '--set' || flag === '--map' ? value?.slice(0, value.indexOf('=') + 1) : undefined;
   const own = args.findIndex((word, index) => args[index - 1] === flag && input && word.startsWith(input));
   if (own > 0 && value !== undefined) return args.toSpliced(own, 1, value);
   if (at === -1 || REPEATED_FLAGS.has(flag)) {

@@ -204,7 +204,7 @@ function listOf(options: SheetOptions, input: string): Settled {
 
 /** Columns that options name, which a header must contain. */
 const namesIn = ({ map, keyColumn, gpuColumn }: SheetOptions): readonly string[] => [
-  ...Object.values(map),
+  ...Object.values(map).flatMap((name) => [name, name.replace(/\.\d{1,3}$/, '')]),
   ...(keyColumn === undefined ? [] : [keyColumn]),
   ...(gpuColumn === undefined ? [] : [gpuColumn]),
   'gpu',

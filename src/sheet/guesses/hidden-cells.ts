@@ -29,7 +29,8 @@ export async function hiddenColumns(
   const { hiddenColumns: ranges = [] } = await sheetHead(source);
   const isHidden = (at: number): boolean => ranges.some(([from, to]) => at >= from && at <= to);
   const sent = feeds.flatMap(({ input, from }) => {
-    const name = 'column' in from && isHidden(from.column) ? columns[from.column]?.name : undefined;
+    const isSentHidden = 'column' in from && isHidden(from.column);
+    const name = isSentHidden ? (map[input] ?? columns[from.column]?.name) : undefined;
     return name === undefined || stated.includes(name) ? [] : [{ input, name }];
   });
   if (sent.length === 0) return NOTHING;

@@ -1,5 +1,6 @@
 // Guesses the meaning of columns from their names and first cells. Columns that an option names are not guessed.
 
+import { wholeColumn } from '../cell-parts.ts';
 import { isJson } from '../formats.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
@@ -146,7 +147,8 @@ function unclaimed(
   { map, drop, set, gpuColumn, keyColumn }: SheetOptions,
   inputs: readonly string[] | undefined,
 ): readonly string[] {
-  const taken = new Set([...Object.values(map), ...drop, gpuColumn, keyColumn]);
+  const mappedNames = Object.values(map).map((name) => wholeColumn(name, names));
+  const taken = new Set([...mappedNames, ...drop, gpuColumn, keyColumn]);
   for (const name of namesInTemplates(set, names)) if (inputs?.includes(name) !== true) taken.add(name);
   return ownColumns(names).filter((name) => !taken.has(name));
 }

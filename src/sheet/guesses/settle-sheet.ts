@@ -230,6 +230,7 @@ async function settleValues(
     keyGuess(survey, keys, options, inputTypes !== undefined),
     gpuGuesses(survey, options, inputTypes !== undefined),
     survey.entities.guess(options, matched.guesses),
+    survey.severalFiles.guess(plan, options),
     { guesses: stateGuesses(survey, keys, options), options: {} },
     {
       guesses: survey.unlike.guesses(options, reading.guesses, knownSheet.refusesOddRows === true),

@@ -18,6 +18,7 @@ import { isRule } from './list-headings.ts';
 import { LongRows } from './long-rows.ts';
 import { type NumberSurvey, takeNumber } from './number-survey.ts';
 import { listInput } from './sample.ts';
+import { SeveralFiles } from './several-files.ts';
 import { StageDirections } from './stage-directions.ts';
 import { StateColumns } from './state-columns.ts';
 import { UnlikeTexts } from './unlike-texts.ts';
@@ -104,6 +105,7 @@ export class Survey {
   readonly nothings = new Map<string, number>();
   readonly emptyParts: EmptyParts;
   readonly entities: EntityCells;
+  readonly severalFiles: SeveralFiles;
   /** Rows about which a question is open that concerns no other row. */
   oddRows = 0;
   readonly #oddCells: OddCells;
@@ -148,7 +150,8 @@ export class Survey {
     this.#templated = templatedColumns(plan);
     this.states = new StateColumns(idle, [...new Set([0, ...this.#templated])]);
     this.emptyParts = new EmptyParts(plan);
-    [this.entities, this.unlike] = [new EntityCells(plan), new UnlikeTexts(withCells(plan))];
+    [this.entities, this.severalFiles] = [new EntityCells(plan), new SeveralFiles(plan)];
+    this.unlike = new UnlikeTexts(withCells(plan));
     this.#oddCells = oddCellsOf(plan);
     this.#mapped = withCells(plan).feeds.flatMap(({ input, from, kind, type }) => {
       if (!('column' in from)) return [];
@@ -250,6 +253,7 @@ export class Survey {
     this.#above = cells;
     this.states.take(record);
     this.entities.take(cells);
+    this.severalFiles.take(cells);
     const sentText = cells[this.#text ?? -1] ?? '';
     const isNoText = sentText.trim() !== '' && this.directions.take(sentText, record.line);
     if (!isNoText) this.unlike.take(cells, record.line);

@@ -96,4 +96,43 @@ describe('the export of', () => {
     ]);
     expect(guesses[0]).toBe('quotes within a field are letters, such as Cap 5" brim (--quote loose)');
   });
+
+  it.each([
+    ['WooCommerce', 'https://a.example/tee.jpg, https://a.example/back.jpg, https://a.example/hem.jpg'],
+    ['PrestaShop', 'https://a.example/tee.jpg;https://a.example/back.jpg;https://a.example/hem.jpg'],
+    ['Magento', 'https://a.example/tee.jpg|https://a.example/back.jpg|https://a.example/hem.jpg'],
+    ['Etsy, by hand', 'https://a.example/tee.jpg https://a.example/back.jpg https://a.example/hem.jpg'],
+    [
+      'Airtable',
+      't.jpg (https://a.example/tee.jpg),b.jpg (https://a.example/back.jpg),h.jpg (https://a.example/hem.jpg)',
+    ],
+  ])('%s: several pictures in a cell, of which the first is sent after a question', async (_, images) => {
+    const text = `SKU,Name,Pictures\ntee,Tee,"${images}"\ncap,Cap,https://a.example/cap.jpg\nbag,Bag,\n`;
+    const map = { prompt: 'Name', input_image: 'Pictures' };
+    const sheet = { inputTypes: PRODUCTS } as const;
+    const first = [
+      'tee {"input_image":"https://a.example/tee.jpg","prompt":"Tee"}',
+      'cap {"input_image":"https://a.example/cap.jpg","prompt":"Cap"}',
+      'bag {"prompt":"Bag"}',
+    ];
+    const { rows, guesses } = await read('products.csv', text, { map }, sheet);
+    expect(rows).toEqual(first);
+    expect(guesses).toContain(
+      '? "Pictures" names several files in 1 of 2 rows, and input_image takes one: the first of each row is sent, 2 runs; to run each of the 4 files: --split Pictures (--map input_image=Pictures.0)',
+    );
+    const answered = await read('products.csv', text, { map: { ...map, input_image: 'Pictures.0' } }, sheet);
+    expect(answered).toEqual({ rows: first, guesses: ['column "SKU" names the rows (--key SKU)'] });
+    const split = await read('products.csv', text, { map, split: ['Pictures'] }, sheet);
+    expect(split.rows).toHaveLength(5);
+  });
+
+  it('a shop: each of the pictures in a cell has an input of its own', async () => {
+    const text = 'Name,Pictures\nTee,https://a.example/1\nCap,"https://a.example/2, https://a.example/3"\n';
+    const map = { prompt: 'Name', input_image: 'Pictures.0', back: 'Pictures.1' };
+    const sheet = { inputTypes: [...PRODUCTS, input('back', 'string')] };
+    expect((await read('products.csv', text, { map }, sheet)).rows).toEqual([
+      '{"input_image":"https://a.example/1","prompt":"Tee"}',
+      '{"back":"https://a.example/3","input_image":"https://a.example/2","prompt":"Cap"}',
+    ]);
+  });
 });

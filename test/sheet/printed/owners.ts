@@ -243,6 +243,17 @@ const CELLS: readonly OwnedSheet[] = [
     { prompt: 'a grey owl', seed: '2' },
     { prompt: 'a cat', seed: '3' },
   ]),
+  on(
+    'edit',
+    t2i(
+      'gallery.csv',
+      [
+        { Pictures: 'https://a.example/tee.jpg', prompt: 'a tee on a beach' },
+        { Pictures: 'https://a.example/cap.jpg', prompt: 'a cap on a beach' },
+      ],
+      { asks: /--split Pictures/ },
+    ),
+  ),
   on('edit', t2i('image-local-path.csv', [], { refuses: /image-local-path\.csv/ })),
   t2i('x1-furigana.xlsx', prompts('東京の夜景', '富士山の朝')),
   t2i('x10-strike.xlsx', prompts('a red fox', 'an owl (cancelled)')),
