@@ -17,7 +17,7 @@ export type ServerHintFacts = {
   readonly reason: string;
   readonly why?: UnusableServer;
   /** The variable that has the key of a vendor. */
-  readonly variable?: string;
+  readonly variable?: string | undefined;
 };
 
 const otherScheme = (url: string): string =>

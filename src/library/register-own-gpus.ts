@@ -7,8 +7,8 @@ import { jsonIn } from '../errors/outside-text.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import {
   SERVER_KINDS,
-  TELLING_VENDORS,
   VENDOR_FACTS,
+  vendorFacts,
   type ServerKind,
   isVendor,
   type ModelHost,
@@ -278,7 +278,9 @@ export const silentVendor = (
   webhookUrl: string | undefined,
   { service, deployment: { gpu = '' } }: Pick<BatchFile, 'service' | 'deployment'>,
 ): string | undefined =>
-  service.base === LOCAL && webhookUrl === undefined && TELLING_VENDORS.includes(gpu) ? gpu : undefined;
+  service.base === LOCAL && webhookUrl === undefined && vendorFacts(gpu)?.reveals === 'webhook'
+    ? gpu
+    : undefined;
 
 /** The seats of this machine on which programs of a batch execute now: they outlive every process of runsheet. */
 export const busySeats = async (home: string, batch: ServersOfBatch): Promise<readonly KnownServer[]> =>

@@ -10,37 +10,67 @@ type VendorFacts = {
   readonly variable: string;
   /** The scheme of the key's header. */
   readonly scheme: 'Bearer' | 'Key';
-  /** How long it keeps files. */
-  readonly keeps?: string;
+  /** How long the vendor keeps files. */
+  readonly keeps: string;
+  /** How a run is found whose answer was lost: by the list of runs, by repeating the request's key, or by a webhook only. */
+  readonly reveals: 'list' | 'key' | 'webhook';
+  /** The requests that show whether a key is accepted. */
+  readonly checksKeyAt: 'account' | 'endpoint';
+  /** The beginning of the headers that sign its webhooks. */
+  readonly webhookHeaders?: string;
+  /** Whether it runs a workflow of ComfyUI in a container of the user. */
+  readonly runsWorkflows?: true;
+  /** Whether it reports the cost of a run at its end, which counts whatever price is stated. */
+  readonly reportsCost?: true;
 };
 
-export const VENDOR_FACTS: Readonly<Record<Vendor, VendorFacts>> = {
+export const VENDOR_FACTS = {
   replicate: {
     url: 'https://api.replicate.com',
     variable: 'REPLICATE_API_TOKEN',
     scheme: 'Bearer',
     keeps: 'an hour',
+    reveals: 'list',
+    checksKeyAt: 'account',
   },
-  router: { url: 'https://api.comfy.org', variable: 'COMFY_API_KEY', scheme: 'Bearer', keeps: 'about a day' },
+  router: {
+    url: 'https://api.comfy.org',
+    variable: 'COMFY_API_KEY',
+    scheme: 'Bearer',
+    keeps: 'about a day',
+    reveals: 'key',
+    checksKeyAt: 'account',
+    reportsCost: true,
+  },
   runpod: {
     url: 'https://api.runpod.ai',
     variable: 'RUNPOD_API_KEY',
     scheme: 'Bearer',
     keeps: 'half an hour',
+    reveals: 'webhook',
+    checksKeyAt: 'endpoint',
+    runsWorkflows: true,
   },
-  fal: { url: 'https://queue.fal.run', variable: 'FAL_KEY', scheme: 'Key', keeps: '30 days' },
-};
-
-/** The vendors that reveal a run whose answer was lost at a public address only. */
-export const TELLING_VENDORS: readonly string[] = ['runpod', 'fal'] satisfies Vendor[];
-
-/** The vendors that run a workflow of ComfyUI in a container of the user. */
-export const WORKFLOW_VENDORS: readonly string[] = ['runpod'] satisfies Vendor[];
-
-/** The vendors that tell the cost of a run at its end, which counts whatever price is stated. */
-export const COST_TELLING_VENDORS: readonly string[] = ['router'] satisfies Vendor[];
+  fal: {
+    url: 'https://queue.fal.run',
+    variable: 'FAL_KEY',
+    scheme: 'Key',
+    keeps: '30 days',
+    reveals: 'webhook',
+    checksKeyAt: 'account',
+    webhookHeaders: 'x-fal-webhook-',
+  },
+} as const satisfies Readonly<Record<Vendor, VendorFacts>>;
 
 export const isVendor = (text: string): text is Vendor => VENDORS.some((vendor) => vendor === text);
+
+/** The facts of a vendor; undefined for any other kind of server. */
+export const vendorFacts = (kind: string): VendorFacts | undefined =>
+  isVendor(kind) ? VENDOR_FACTS[kind] : undefined;
+
+export const WORKFLOW_VENDORS: readonly Vendor[] = VENDORS.filter(
+  (vendor) => vendorFacts(vendor)?.runsWorkflows,
+);
 
 /** The hosts of models: vendors, and Cog containers of one's own, which are named by their address and cost nothing. */
 export const MODEL_HOSTS = [...VENDORS, 'cog'] as const;

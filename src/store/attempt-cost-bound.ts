@@ -4,7 +4,7 @@
 import type { BatchParams } from '../batch/params.ts';
 import { GPUS } from '../options/gpu.ts';
 import { priceOf } from '../options/prices.ts';
-import { COST_TELLING_VENDORS, isVendor } from '../options/server-kind.ts';
+import { isVendor, vendorFacts } from '../options/server-kind.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
 
 /**
@@ -55,7 +55,7 @@ export function attemptCosts(facts: CostFacts): Readonly<Record<string, number>>
 /** Whether only the end of a run shows its cost: a price that is stated for such a vendor is no bound. */
 export const isCostLearned = ({
   deployment: { gpu = '', runPrice },
-}: Pick<CostFacts, 'deployment'>): boolean => runPrice === 'told' || COST_TELLING_VENDORS.includes(gpu);
+}: Pick<CostFacts, 'deployment'>): boolean => runPrice === 'told' || vendorFacts(gpu)?.reportsCost === true;
 
 /** The part of a batch's parameters that says what an attempt costs. */
 export function costParams(

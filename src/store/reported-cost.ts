@@ -1,7 +1,7 @@
 // The reported cost of a run, at the price stored in batch.json. A later command may have given the service another
 // price.
 
-import { COST_TELLING_VENDORS, isVendor } from '../options/server-kind.ts';
+import { isVendor, vendorFacts } from '../options/server-kind.ts';
 import type { BatchFile } from './batch-file.ts';
 
 type TellingRun = {
@@ -19,7 +19,7 @@ export function reportedCost(
   { costUsd, gpu = '', runSeconds = 0 }: TellingRun,
 ): number | undefined {
   // 0: the vendor never got the run.
-  if (costUsd === undefined || costUsd === 0 || COST_TELLING_VENDORS.includes(gpu)) return costUsd;
+  if (costUsd === undefined || costUsd === 0 || vendorFacts(gpu)?.reportsCost) return costUsd;
   if (typeof deployment.runPrice === 'number') return deployment.runPrice;
   const price = isVendor(gpu) && Object.hasOwn(service.prices, gpu) ? service.prices[gpu] : undefined;
   return price === undefined ? costUsd : Math.max(costUsd, price * runSeconds);

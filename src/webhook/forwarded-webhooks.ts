@@ -4,6 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import { readBody } from '../host/bounded-server.ts';
 import { fetchOutside } from '../host/outgoing.ts';
+import { vendorFacts } from '../options/server-kind.ts';
 import {
   MAX_VENDOR_WEBHOOK_BYTES,
   readVendorWebhookPath,
@@ -27,8 +28,9 @@ export function openVendorWebhooks(originsOf: ServiceOrigins): (request: Incomin
   const bodies = openBodies();
   return async (request) => {
     const { url: path = '', method, headers } = request;
-    const origins = readVendorWebhookPath(path) === undefined ? [] : originsOf();
-    if (origins.length === 0 || method !== 'POST') return 404;
+    const { vendor } = readVendorWebhookPath(path) ?? {};
+    const origins = vendor === undefined ? [] : originsOf();
+    if (vendor === undefined || origins.length === 0 || method !== 'POST') return 404;
     const body = await bodies.read(request);
     if (typeof body === 'number') return body;
     // A sender that does not end its message takes no place.
@@ -36,7 +38,7 @@ export function openVendorWebhooks(originsOf: ServiceOrigins): (request: Incomin
     onWay += 1;
     try {
       const urls = origins.map((origin) => `${origin}${path}`);
-      return await handed(urls, headers, body);
+      return await handed(urls, signatureIn(headers, vendor), body);
     } finally {
       onWay -= 1;
     }
@@ -67,16 +69,23 @@ function openBodies() {
   };
 }
 
+/** The headers that sign a webhook of this vendor. */
+function signatureIn(headers: IncomingMessage['headers'], vendor: string): Readonly<Record<string, string>> {
+  const begin = vendorFacts(vendor)?.webhookHeaders;
+  const signature = Object.entries(headers).filter(([name]) => begin !== undefined && name.startsWith(begin));
+  return Object.fromEntries(signature.map(([name, value]) => [name, String(value)]));
+}
+
 /** Returns the status of the service that knows the address, else 503 if one of them gave no answer. */
 async function handed(
   urls: readonly string[],
-  headers: IncomingMessage['headers'],
+  signature: Readonly<Record<string, string>>,
   body: string,
 ): Promise<number> {
   const statuses: number[] = [];
   for (const url of urls) {
     // A service that stopped for good leaves its address behind.
-    const status = await answered(url, headers, body).catch((error: unknown) => {
+    const status = await answered(url, signature, body).catch((error: unknown) => {
       if (urls.length === 1) throw error;
       return 503;
     });
@@ -86,15 +95,15 @@ async function handed(
   return Math.max(...statuses);
 }
 
-async function answered(url: string, headers: IncomingMessage['headers'], body: string): Promise<number> {
-  const signature = Object.entries(headers).filter(([name]) => name.startsWith('x-fal-webhook-'));
+async function answered(
+  url: string,
+  signature: Readonly<Record<string, string>>,
+  body: string,
+): Promise<number> {
   const answer = await fetchOutside(url, {
     method: 'POST',
     body,
-    headers: {
-      ...Object.fromEntries(signature.map(([name, value]) => [name, String(value)])),
-      'content-type': 'text/plain',
-    },
+    headers: { ...signature, 'content-type': 'text/plain' },
     redirect: 'manual',
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   });

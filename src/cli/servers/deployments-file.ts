@@ -6,7 +6,7 @@ import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import type { Config } from '../../host/settings/config.ts';
 import type { GivenGpus } from '../../library/register-own-gpus.ts';
-import { isVendor, VENDOR_FACTS, type Vendor } from '../../options/server-kind.ts';
+import { isVendor, vendorFacts, type Vendor } from '../../options/server-kind.ts';
 import { readDeployments, type DeploymentsFile } from '../../run-service/server.ts';
 import { workflowText } from '../flags/workflow-file.ts';
 
@@ -74,7 +74,7 @@ function modelsOf(
   return models.map((entry) => {
     const { name, vendor, model, price, keyFile: ownKeyFile, runTimeoutSeconds } = entry;
     const keyFile = isVendor(vendor) ? keyFiles.get(vendor) : ownKeyFile && resolve(folder, ownKeyFile);
-    const variable = isVendor(vendor) ? VENDOR_FACTS[vendor].variable : undefined;
+    const variable = vendorFacts(vendor)?.variable;
     if (keyFile === undefined && variable !== undefined && !environment[variable])
       throw problem('E602', {
         what: `the deployment ${name} needs your key at ${vendor}`,

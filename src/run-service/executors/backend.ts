@@ -272,8 +272,6 @@ export type Backend = {
   readonly seats: Seats;
   /** The server sends no events and must be polled. */
   readonly isPolled?: true;
-  /** The server tells at the end of a run what it cost. */
-  readonly tellsCost?: true;
   /** Stands for the account that pays; undefined without a key. The list of one account proves nothing about another. */
   account?(): string | undefined;
   /** The server may refuse every run (key, credits), so its first run is tried alone. */

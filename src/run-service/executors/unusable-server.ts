@@ -5,7 +5,7 @@ import { connect } from 'node:tls';
 import { errorMessage, problem, type RunsheetError } from '../../errors/error.ts';
 import type { UnusableServer } from '../../errors/server-hints.ts';
 import type { ServerRow } from '../database.ts';
-import { isModelHost, isVendor, VENDOR_FACTS, type ModelHost } from '../../options/server-kind.ts';
+import { isModelHost, vendorFacts, type ModelHost } from '../../options/server-kind.ts';
 import { Blocked, type OtherAnswer, type Unreachable } from './backend.ts';
 import { jsonIn, openHttp } from './http.ts';
 
@@ -24,7 +24,7 @@ export const unusableVendor = (url: string, vendor: ModelHost, error: Unreachabl
     url,
     reason: errorMessage(error),
     ...(error instanceof Blocked
-      ? { why: 'vendor-key', ...(isVendor(vendor) && { variable: VENDOR_FACTS[vendor].variable }) }
+      ? { why: 'vendor-key', variable: vendorFacts(vendor)?.variable }
       : { why: 'vendor' }),
   });
 

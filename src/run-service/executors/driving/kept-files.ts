@@ -9,7 +9,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OutputFile } from '../executor.ts';
 import type { StoredFile, StoredOutput, AssignedRun } from './assigned-run.ts';
-import { isVendor, VENDOR_FACTS } from '../../../options/server-kind.ts';
+import { vendorFacts } from '../../../options/server-kind.ts';
 import type { Backend, FileRef, MadeOutput } from '../backend.ts';
 import { FileFault } from '../../../service-client/download-faults.ts';
 import { FileGone, type ServerDeps } from './server-deps.ts';
@@ -124,7 +124,7 @@ const deleted = ({ filename }: FileRef, backend: Backend): FileGone =>
 
 /** How long a vendor keeps files. */
 function keepsOf({ kind }: Backend): string {
-  const time = isVendor(kind) ? VENDOR_FACTS[kind].keeps : undefined;
+  const time = vendorFacts(kind)?.keeps;
   return time === undefined ? '' : `: ${kind} keeps files for ${time}`;
 }
 

@@ -29,7 +29,6 @@ export function openRouter(
     seats: { kind: 'grown', first: 8 },
     isPolled: true,
     mayBlock: true,
-    tellsCost: true,
     describe: () => router.describe(),
     model: (name) => router.model(name),
     submit: (run, work) => router.submit(run, work),

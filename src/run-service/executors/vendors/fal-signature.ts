@@ -3,6 +3,7 @@
 
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
+import { VENDOR_FACTS } from '../../../options/server-kind.ts';
 import type { VendorWebhook } from '../backend.ts';
 import type { Http } from '../http.ts';
 
@@ -30,7 +31,7 @@ export class FalSignatures {
 
   async isGenuine({ headers, body }: Pick<VendorWebhook, 'headers' | 'body'>): Promise<boolean> {
     const [id, user, time, signature] = ['request-id', 'user-id', 'timestamp', 'signature'].map((name) =>
-      String(headers[`x-fal-webhook-${name}`] ?? ''),
+      String(headers[`${VENDOR_FACTS.fal.webhookHeaders}${name}`] ?? ''),
     );
     const isRecent = Math.abs(Date.now() / 1_000 - Number(time)) <= SKEW_S;
     if (!isRecent || !/^[0-9a-f]{128}$/i.test(signature ?? '')) return false;

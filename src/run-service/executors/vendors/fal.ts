@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { exactText } from '../../../host/formats/exact-json.ts';
+import { VENDOR_FACTS } from '../../../options/server-kind.ts';
 import { inputsIn, taskIn, Unreachable, type Backend, type RunEnd } from '../backend.ts';
 import type { Seen, Sent, SentWork, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, OF_A_PERSON, openHttp, parsed, type Http, type ServerAnswer } from '../http.ts';
@@ -21,7 +22,6 @@ import {
 } from './vendor-answers.ts';
 
 /** The queue and the catalogue of models have hosts of their own, and one key. */
-const QUEUE = 'https://queue.fal.run';
 const CATALOGUE = 'https://api.fal.ai';
 const NOT_FOUND = 404;
 /** Publishes the keys of webhooks. */
@@ -35,7 +35,7 @@ export function openFal(
     seats,
   }: { readonly headers: Readonly<Record<string, string>>; readonly seats?: number | undefined },
 ): Backend {
-  const isReal = url === QUEUE;
+  const isReal = url === VENDOR_FACTS.fal.url;
   const fal = new Fal(openHttp(url, headers), openHttp(isReal ? CATALOGUE : url, headers));
   const signatures = new FalSignatures(openHttp(isReal ? KEYS : url, {}));
   return {

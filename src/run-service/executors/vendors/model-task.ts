@@ -2,7 +2,7 @@
 
 import { list, problem } from '../../../errors/error.ts';
 import { uuidOf } from '../../identity.ts';
-import { isVendor, WORKFLOW_VENDORS } from '../../../options/server-kind.ts';
+import { isVendor, vendorFacts, WORKFLOW_VENDORS } from '../../../options/server-kind.ts';
 import { Unreachable, type Backend, type DescribedModel } from '../backend.ts';
 import { describedPrice } from '../vendor-price.ts';
 import { describedInputs } from '../workflow/described-inputs.ts';
@@ -39,7 +39,7 @@ export async function modelTask(
     throw unusableVendor(isVendor(vendor) ? vendor : name, vendor, error);
   });
   const { model = name } = described ?? {};
-  const told = backend?.tellsCost === true ? ({ per: 'told' } as const) : undefined;
+  const told = vendorFacts(vendor)?.reportsCost ? ({ per: 'told' } as const) : undefined;
   const price = stated ?? describedPrice(described?.price) ?? told;
   const task = {
     kind: 'model',
@@ -58,7 +58,7 @@ export async function modelTask(
 /** A container of ComfyUI runs any workflow, so the workflow is part of what the deployment is. */
 function withWorkflow(task: ModelTask, file: GivenWorkflow) {
   const { vendor, model } = task;
-  if (!WORKFLOW_VENDORS.includes(vendor))
+  if (!vendorFacts(vendor)?.runsWorkflows)
     throw problem('E602', {
       what: `${vendor} runs models and no workflows of yours`,
       hint: `workflows run at a ComfyUI (--comfyui), a Comfy API (--comfy-api), or --model ${list(WORKFLOW_VENDORS)}:<endpoint>`,

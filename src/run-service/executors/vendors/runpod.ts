@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { exactText } from '../../../host/formats/exact-json.ts';
+import { VENDOR_FACTS } from '../../../options/server-kind.ts';
 import { inputsIn, taskIn, type Backend, type RunEnd, type Seen, type Sent } from '../backend.ts';
 import type { SentWork, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, openHttp, parsed, type Http } from '../http.ts';
@@ -16,7 +17,7 @@ import { ReadRuns } from './read-runs.ts';
 const LEAST_LIMIT_MS = 5_000;
 const LEAST_TTL_MS = 10_000;
 const NOT_FOUND = 404;
-const KEEPS = 'RunPod does not know it any more: it keeps a job for 30 minutes after its end';
+const KEEPS = `RunPod does not know it any more: it keeps a job for ${VENDOR_FACTS.runpod.keeps} after its end`;
 
 export function openRunpod(
   url: string,
