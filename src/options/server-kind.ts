@@ -14,8 +14,8 @@ type VendorFacts = {
   readonly keeps: string;
   /** How a run is found whose answer was lost: by the list of runs, by repeating the request's key, or by a webhook only. */
   readonly reveals: 'list' | 'key' | 'webhook';
-  /** The requests that show whether a key is accepted. */
-  readonly checksKeyAt: 'account' | 'endpoint';
+  /** Only a request to an endpoint of the user shows whether a key is accepted. */
+  readonly checksKeyAt?: 'endpoint';
   /** The beginning of the headers that sign its webhooks. */
   readonly webhookHeaders?: string;
   /** Whether it runs a workflow of ComfyUI in a container of the user. */
@@ -31,7 +31,6 @@ export const VENDOR_FACTS = {
     scheme: 'Bearer',
     keeps: 'an hour',
     reveals: 'list',
-    checksKeyAt: 'account',
   },
   router: {
     url: 'https://api.comfy.org',
@@ -39,7 +38,6 @@ export const VENDOR_FACTS = {
     scheme: 'Bearer',
     keeps: 'about a day',
     reveals: 'key',
-    checksKeyAt: 'account',
     reportsCost: true,
   },
   runpod: {
@@ -57,7 +55,6 @@ export const VENDOR_FACTS = {
     scheme: 'Key',
     keeps: '30 days',
     reveals: 'webhook',
-    checksKeyAt: 'account',
     webhookHeaders: 'x-fal-webhook-',
   },
 } as const satisfies Readonly<Record<Vendor, VendorFacts>>;

@@ -50,7 +50,6 @@ function backendAt(url: string, guarantee: Guarantee, posts: () => void): Backen
     cancel: () => Promise.resolve(),
     file: () => Promise.resolve(undefined),
     put: () => Promise.reject(new Unreachable('it takes no files')),
-    listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
     close: http.close,
   };
 }

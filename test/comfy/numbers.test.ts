@@ -67,7 +67,7 @@ it.each(WILD)('the wait, the seats and the progress that a server gives as %s ar
     },
   } as unknown as Backend;
   const { seats, submit, listen } = withWholeNumbers(odd);
-  listen((event) => event.kind === 'work' && heard.push(event.progress));
+  listen?.((event) => event.kind === 'work' && heard.push(event.progress));
   const run = { id: 'a', tries: 1, sinceMs: 0, isRepeated: false, ref: undefined };
   const answer = await submit(run, { kind: 'graph', graph: {} });
   expect(seats).toSatisfy(({ count }: { count: number }) => Number.isSafeInteger(count) && count >= 1);

@@ -29,7 +29,7 @@ import { refuseOtherApi } from '../../batches/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { gpusOf } from '../flags/gpu-flags.ts';
 import { serversNow, type GivenGpus, type KnownServer } from '../../library/register-own-gpus.ts';
-import { VENDOR_FACTS, VENDORS } from '../../options/server-kind.ts';
+import { VENDOR_FACTS, vendorFacts, VENDORS } from '../../options/server-kind.ts';
 import { checkSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { clusterFindings, finding, type ClusterFinding } from './cluster-checks.ts';
@@ -98,7 +98,7 @@ const gpuChecks = ({ servers, workflows }: GivenGpus) =>
 const vendorChecks = ({ models = [] }: GivenGpus, { environment }: Config, servers: readonly KnownServer[]) =>
   VENDORS.flatMap((vendor) => {
     const { model, keyFile } = models.find((entry) => entry.vendor === vendor) ?? {};
-    const { variable, checksKeyAt } = VENDOR_FACTS[vendor];
+    const { variable } = VENDOR_FACTS[vendor];
     const server = servers.find(({ kind }) => kind === vendor);
     if (model === undefined && !environment[variable])
       return server === undefined ? [] : [[vendor, async () => textOfService(server)] as const];
@@ -109,7 +109,7 @@ const vendorChecks = ({ models = [] }: GivenGpus, { environment }: Config, serve
       await assertVendorAnswers(account, model);
       const own = `key ${lastFour(environment[variable] ?? '')} from ${variable}`;
       const text = `${account.url}, ${keyFile === undefined ? own : `key from ${keyFile}`}`;
-      if (checksKeyAt === 'endpoint' && model === undefined)
+      if (vendorFacts(vendor)?.checksKeyAt === 'endpoint' && model === undefined)
         return `${text}; only an endpoint shows whether it is accepted: name one with --model`;
       return `${text} is accepted${model === undefined ? '' : `; it has ${model}`}`;
     };

@@ -263,6 +263,12 @@ export type VendorWebhook = {
   readonly body: string;
 };
 
+/** Read again for each use. `seats`: how many runs the server executes at the same time, if the user set it. */
+export type ServerSettings = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly seats?: number | undefined;
+};
+
 export type Backend = {
   readonly kind: ServerKind;
   /** The address of a server whose only model is named by it. */
@@ -270,7 +276,7 @@ export type Backend = {
   /** Read again for each use, because the server may have become better known. */
   readonly guarantee: Guarantee;
   readonly seats: Seats;
-  /** The server sends no events and must be polled. */
+  /** The server has to be asked, because it sends no events or only some. */
   readonly isPolled?: true;
   /** Stands for the account that pays; undefined without a key. The list of one account proves nothing about another. */
   account?(): string | undefined;
@@ -306,6 +312,7 @@ export type Backend = {
   file(ref: FileRef): Promise<Readable | undefined>;
   /** Returns the name by which a workflow reads the file. */
   put(file: { readonly name: string; readonly content: Blob }): Promise<PutFile>;
-  listen(on: (event: SocketEvent) => void): Listening;
+  /** Absent if the server sends no events. */
+  listen?(on: (event: SocketEvent) => void): Listening;
   close(): Promise<void>;
 };

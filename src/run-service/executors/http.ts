@@ -148,6 +148,10 @@ export function parsed<T>(
 export const OF_EVERYTHING: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410]);
 /** Refusals of a read that only a person can resolve. */
 export const OF_A_PERSON: ReadonlySet<number> = new Set([401, 402, 403, 407]);
+/** How long a server that refuses everything is left alone. */
+export const BLOCKED_MS = 60_000;
+/** How long a used idempotency key surely buys nothing again: servers remember keys for 24 hours from their first use. */
+export const KEY_LIVES_MS = 23 * 3_600_000;
 const UNFIT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 

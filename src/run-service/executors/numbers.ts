@@ -17,21 +17,24 @@ const share = (value: unknown): number => (typeof value === 'number' && value > 
 const MAX_AFTER_MS = 3_600_000;
 
 /** Wraps a server so that its numbers can be stored and counted with. */
-export const withWholeNumbers = (backend: Backend): Backend => ({
-  ...backend,
-  get guarantee() {
-    return backend.guarantee;
-  },
-  get seats() {
-    return wholeSeats(backend.seats);
-  },
-  submit: async (run, work) => wholeAnswer(await backend.submit(run, work)),
-  async poll(runs) {
-    const seen = await backend.poll(runs);
-    return new Map([...seen].map(([id, state]) => [id, wholeSeen(state)]));
-  },
-  listen: (on) => backend.listen((event) => on(wholeEvent(event))),
-});
+export function withWholeNumbers(backend: Backend): Backend {
+  const { listen } = backend;
+  return {
+    ...backend,
+    get guarantee() {
+      return backend.guarantee;
+    },
+    get seats() {
+      return wholeSeats(backend.seats);
+    },
+    submit: async (run, work) => wholeAnswer(await backend.submit(run, work)),
+    async poll(runs) {
+      const seen = await backend.poll(runs);
+      return new Map([...seen].map(([id, state]) => [id, wholeSeen(state)]));
+    },
+    ...(listen && { listen: (on) => listen((event) => on(wholeEvent(event))) }),
+  };
+}
 
 const wholeSeats = (seats: Backend['seats']): Backend['seats'] => {
   if (seats.kind === 'given') return { ...seats, count: Math.max(1, whole(seats.count) ?? 1) };

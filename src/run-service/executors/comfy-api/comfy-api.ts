@@ -8,11 +8,9 @@
 //      proxy       text    the newest         unknown                              executed again
 
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { FormData } from 'undici';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
-import { openDownloads } from '../../../service-client/download.ts';
 import {
   graphIn,
   unread,
@@ -22,6 +20,7 @@ import {
   type Seats,
   type Seen,
   type Sent,
+  type ServerSettings,
   type Submitted,
 } from '../backend.ts';
 import { problemIn, readIn, reasonOf, submittedOf } from './comfy-api-answers.ts';
@@ -29,22 +28,15 @@ import { hasMadeNothing, jobSchema, seenOf } from './comfy-api-jobs.ts';
 import { isOf, labelIn, labelOf, Labels } from './comfy-api-labels.ts';
 import { MAX_LISTED, Lists, type Item } from './comfy-api-lists.ts';
 import { openReads, type Reads } from './comfy-api-reads.ts';
-import { jsonIn, openHttp, type ServerAnswer, type Http } from '../http.ts';
+import { storedFile } from '../stored-file.ts';
+import { jsonIn, KEY_LIVES_MS, openHttp, type ServerAnswer, type Http } from '../http.ts';
 
 const JOBS = '/api/v2/jobs';
 const SUBMIT_MS = 120_000;
-/** A used key is refused for a day and would buy again afterwards. */
-const KEY_LIVES_MS = 23 * 3_600_000;
 /** The most jobs that are read in one round. */
 const MAX_LOOKED_AT = 20;
 
-/** Read again for each use. `seats`: how many jobs the service executes at the same time, if the user set it. */
-type ServiceSettings = {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly seats: number | undefined;
-};
-
-export function openComfyApi(url: string, settings: ServiceSettings): Backend {
+export function openComfyApi(url: string, settings: ServerSettings): Backend {
   const http = openHttp(url, settings.headers);
   const api = new ComfyApi(http, openReads(http.ask), settings);
   return {
@@ -62,20 +54,10 @@ export function openComfyApi(url: string, settings: ServiceSettings): Backend {
     poll: (runs) => api.poll(runs),
     cancel: (id) => api.cancel(id),
     file: ({ asset = '' }) =>
-      http.open(`/api/v2/assets/${encodeURIComponent(asset)}/content`, (address) => stored(address, url)),
+      http.open(`/api/v2/assets/${encodeURIComponent(asset)}/content`, (address) => storedFile(address, url)),
     put: (file) => api.put(file),
-    listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
     close: () => api.close(),
   };
-}
-
-const download = openDownloads(4);
-const FILE_MS = 6 * 3_600_000;
-
-/** Downloads from an object store by a signed address, but never from a network that the service itself is not in. */
-async function stored(address: string, service: string): Promise<Readable> {
-  const { chunks } = await download(address, { service, signal: AbortSignal.timeout(FILE_MS) });
-  return Readable.from(chunks);
 }
 
 const assetSchema = z.object({ id: z.string() });
@@ -85,7 +67,7 @@ const proxySchema = z.object({ upstream: z.string() });
 class ComfyApi {
   readonly #http: Http;
   readonly #reads: Reads;
-  readonly #given: ServiceSettings;
+  readonly #given: ServerSettings;
   readonly #labels = new Labels();
   readonly #lists: Lists;
   #isProxy = false;
@@ -97,7 +79,7 @@ class ComfyApi {
   /** Jobs that succeeded without an output; their outputs may appear later. */
   readonly #empty = new Set<string>();
 
-  constructor(http: Http, reads: Reads, settings: ServiceSettings) {
+  constructor(http: Http, reads: Reads, settings: ServerSettings) {
     [this.#http, this.#reads, this.#given] = [http, reads, settings];
     this.#lists = new Lists(JOBS, reads.ask, this.#labels);
   }

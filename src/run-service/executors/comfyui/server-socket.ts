@@ -13,7 +13,7 @@ export class ServerSocket {
 
   /** `lost`: the connection closed, and the next one may reach another server process. */
   listen(backend: Backend, on: { reported(event: Reported): void; opened(): void; lost(): void }): void {
-    this.#listening = backend.listen((event) => {
+    this.#listening = backend.listen?.((event) => {
       if (event.kind === 'connected') {
         [this.#connection, this.isOpen] = [this.#connection + 1, true];
         on.opened();

@@ -128,7 +128,7 @@ class ProgramSeat {
     });
   }
 
-  listen(on: (event: SocketEvent) => void): ReturnType<Backend['listen']> {
+  listen(on: (event: SocketEvent) => void): ReturnType<NonNullable<Backend['listen']>> {
     this.#on = on;
     // Programs that an earlier service started have no exit event here.
     const timer = setInterval(() => this.#watch(), WATCH_MS).unref();

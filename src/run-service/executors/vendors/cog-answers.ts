@@ -2,14 +2,13 @@
 
 import { z } from 'zod';
 import type { RunEnd, Submitted } from '../backend.ts';
-import { jsonIn, shown, type ServerAnswer } from '../http.ts';
+import { BLOCKED_MS, jsonIn, shown, type ServerAnswer } from '../http.ts';
 import { madeIn } from './answer-files.ts';
 import { submittedOf, vendorReason } from './vendor-answers.ts';
 
 /** Somebody else uses the container, or it still ends a prediction. */
 const FULL_MS = 1_000;
 const STARTING_MS = 2_000;
-const BLOCKED_MS = 60_000;
 export const STATUS = { inFlight: 202, atCapacity: 409, notReady: 503 };
 
 export const healthSchema = z.looseObject({

@@ -11,7 +11,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { exactText } from '../../../host/formats/exact-json.ts';
 import { inputsIn, Unreachable, type Backend, type FileRef, type Seen, type Sent } from '../backend.ts';
-import type { SentWork, SocketEvent, Submitted } from '../backend.ts';
+import type { SentWork, ServerSettings, SocketEvent, Submitted } from '../backend.ts';
 import { jsonIn, openHttp, type Http, type ServerAnswer } from '../http.ts';
 import { answerFile } from './answer-files.ts';
 import { busyBy, endBy, healthSchema, outcomeOf, STATUS, type Outcome } from './cog-answers.ts';
@@ -29,10 +29,8 @@ const QUESTION = '{"input":5}';
 const LOST: Seen = { at: 'absent', hasBegun: true };
 const MAX_SEATS = 256;
 
-export const openCog = (
-  url: string,
-  { headers }: { readonly headers: Readonly<Record<string, string>> },
-): Backend => new Cog(url, openHttp(url, headers, MAX_SEATS));
+export const openCog = (url: string, { headers }: ServerSettings): Backend =>
+  new Cog(url, openHttp(url, headers, MAX_SEATS));
 
 /** A request without an answer yet. */
 class HeldRequest {

@@ -4,47 +4,28 @@
 import { z } from 'zod';
 import { exactText } from '../../../host/formats/exact-json.ts';
 import { inputsIn, taskIn, type Backend, type RunEnd } from '../backend.ts';
-import type { Seen, Sent, SentWork, Submitted } from '../backend.ts';
+import type { Seen, Sent, SentWork, ServerSettings, Submitted } from '../backend.ts';
 import { jsonIn, openHttp, parsed, type Http } from '../http.ts';
 import { nanoOfUsd } from '../vendor-price.ts';
-import { answerFile, madeIn } from './answer-files.ts';
+import { madeIn } from './answer-files.ts';
+import { hostedVendor, type VendorApi } from './hosted-vendor.ts';
 import { ReadRuns } from './read-runs.ts';
 import { bodySchemaIn, dataUri, isReadLater, posted, submittedOf, vendorReason } from './vendor-answers.ts';
 
-/** A key replays for 24 h from its first use, and would buy again afterwards. */
-const KEY_LIVES_MS = 23 * 3_600_000;
 /** US dollars of the run, in the answer with its result, for the models whose provider tells a price. */
 const COST = 'x-litellm-response-cost';
 /** Files travel within the request. */
 const MAX_FILE_BYTES = 8 << 20;
 
-export function openRouter(
-  url: string,
-  { headers }: { readonly headers: Readonly<Record<string, string>> },
-): Backend {
-  const router = new Router(openHttp(url, headers));
-  return {
-    kind: 'router',
-    guarantee: { lost: 'same-key', ms: KEY_LIVES_MS, provesAbsence: false, gone: 'unknown' },
-    seats: { kind: 'grown', first: 8 },
-    isPolled: true,
-    mayBlock: true,
-    describe: () => router.describe(),
-    model: (name) => router.model(name),
-    submit: (run, work) => router.submit(run, work),
-    poll: (runs) => router.runs.poll(runs),
-    cancel: (id) => router.cancel(id),
-    forget: (id) => router.runs.forget(id),
-    file: (file) => answerFile(file, url, (ref) => router.outputOf(ref)),
-    put: (file) => {
-      if (file.content.size <= MAX_FILE_BYTES) return dataUri(file);
-      throw new Error(
-        `Comfy Router takes files of at most ${MAX_FILE_BYTES} bytes, and ${file.name} is larger`,
-      );
-    },
-    listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
-    close: () => router.close(),
+export function openRouter(url: string, { headers }: ServerSettings): Backend {
+  const put: Backend['put'] = (file) => {
+    if (file.content.size <= MAX_FILE_BYTES) return dataUri(file);
+    throw new Error(
+      `Comfy Router takes files of at most ${MAX_FILE_BYTES} bytes, and ${file.name} is larger`,
+    );
   };
+  const api = new Router(openHttp(url, headers));
+  return hostedVendor({ kind: 'router', url, api, runs: api.runs, put });
 }
 
 const catalogueSchema = z.looseObject({ data: z.array(z.unknown()) });
@@ -62,7 +43,7 @@ const ended = (end: RunEnd): Seen => ({ at: 'ended', end });
 /** The result is deleted. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
-class Router {
+class Router implements VendorApi {
   /** The ref of a run is the path of its request: it names the model, too, so that it can be read after a restart. */
   readonly runs: ReadRuns;
   readonly #http: Http;
@@ -72,6 +53,7 @@ class Router {
     this.runs = new ReadRuns({
       read: (ref) => this.#read(ref),
       assertThere: async () => void (await this.describe()),
+      seats: { kind: 'grown', first: 8 },
     });
   }
 
@@ -93,13 +75,10 @@ class Router {
     if (typeof answer === 'object' && answer.status === 409)
       return { kind: 'spent', reason: `cannot say what came of this run: it ${vendorReason(answer)}` };
     const refOf = (id: string): string => `${path}/${encodeURIComponent(id)}`;
-    const submitted = submittedOf(answer, (body) => {
+    return submittedOf(answer, (body) => {
       const id = acceptedSchema.safeParse(body).data?.request_id;
       return id === undefined ? undefined : refOf(id);
     });
-    if (submitted.kind === 'accepted' && submitted.ref !== undefined)
-      this.runs.accepted(run.id, submitted.ref);
-    return submitted;
   }
 
   async #read(ref: string): Promise<Seen> {

@@ -6,20 +6,13 @@ import { z } from 'zod';
 import { exactText } from '../../../host/formats/exact-json.ts';
 import { VENDOR_FACTS } from '../../../options/server-kind.ts';
 import { inputsIn, taskIn, Unreachable, type Backend, type RunEnd } from '../backend.ts';
-import type { Seen, Sent, SentWork, Submitted, VendorWebhook } from '../backend.ts';
+import type { Seen, Sent, SentWork, ServerSettings, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, OF_A_PERSON, openHttp, parsed, type Http, type ServerAnswer } from '../http.ts';
-import { answerFile, madeIn } from './answer-files.ts';
+import { madeIn } from './answer-files.ts';
 import { FalSignatures } from './fal-signature.ts';
+import { hostedVendor, type VendorApi } from './hosted-vendor.ts';
 import { ReadRuns } from './read-runs.ts';
-import {
-  bodySchemaIn,
-  dataUri,
-  isReadLater,
-  posted,
-  submittedOf,
-  SUBMIT,
-  vendorReason,
-} from './vendor-answers.ts';
+import { bodySchemaIn, isReadLater, posted, submittedOf, SUBMIT, vendorReason } from './vendor-answers.ts';
 
 /** The queue and the catalogue of models have hosts of their own, and one key. */
 const CATALOGUE = 'https://api.fal.ai';
@@ -28,39 +21,11 @@ const NOT_FOUND = 404;
 const KEYS = 'https://rest.fal.ai';
 const SECOND_MS = 1_000;
 
-export function openFal(
-  url: string,
-  {
-    headers,
-    seats,
-  }: { readonly headers: Readonly<Record<string, string>>; readonly seats?: number | undefined },
-): Backend {
+export function openFal(url: string, { headers, seats }: ServerSettings): Backend {
   const isReal = url === VENDOR_FACTS.fal.url;
-  const fal = new Fal(openHttp(url, headers), openHttp(isReal ? CATALOGUE : url, headers));
   const signatures = new FalSignatures(openHttp(isReal ? KEYS : url, {}));
-  return {
-    kind: 'fal',
-    get guarantee() {
-      const boundMs = SUBMIT.queueMs + SUBMIT.slackMs;
-      return { lost: 'told-or-unknown', boundMs, isAfterLimit: true, gone: 'unknown' } as const;
-    },
-    get seats() {
-      return seats === undefined ? fal.runs.seats : ({ kind: 'given', count: seats } as const);
-    },
-    isPolled: true,
-    mayBlock: true,
-    describe: () => fal.describe(),
-    model: (name) => fal.model(name),
-    submit: (run, work) => fal.submit(run, work),
-    poll: (runs) => fal.runs.poll(runs),
-    cancel: (id) => fal.cancel(id),
-    forget: (id) => fal.runs.forget(id),
-    refIn: async (message) => ((await signatures.isGenuine(message)) ? fal.refIn(message) : undefined),
-    file: (ref) => answerFile(ref, url, (request) => fal.outputOf(request)),
-    put: dataUri,
-    listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
-    close: async () => void (await Promise.all([fal.close(), signatures.close()])),
-  };
+  const api = new Fal(openHttp(url, headers), openHttp(isReal ? CATALOGUE : url, headers), signatures);
+  return hostedVendor({ kind: 'fal', url, api, runs: api.runs, seats });
 }
 
 const MAX_ID = 200;
@@ -76,13 +41,14 @@ const modelsSchema = z.looseObject({
   models: z.array(z.looseObject({ endpoint_id: z.string(), openapi: z.unknown().optional() })),
 });
 
-class Fal {
+class Fal implements VendorApi {
   readonly runs: ReadRuns;
   readonly #queue: Http;
   readonly #catalogue: Http;
+  readonly #signatures: FalSignatures;
 
-  constructor(queue: Http, catalogue: Http) {
-    [this.#queue, this.#catalogue] = [queue, catalogue];
+  constructor(queue: Http, catalogue: Http, signatures: FalSignatures) {
+    [this.#queue, this.#catalogue, this.#signatures] = [queue, catalogue, signatures];
     this.runs = new ReadRuns({
       read: (ref) => this.#read(ref),
       assertThere: async () => void (await this.describe()),
@@ -114,21 +80,19 @@ class Fal {
       'x-fal-store-io': '1',
       'x-fal-request-timeout': String(Math.max(1, Math.ceil(SUBMIT.queueMs / SECOND_MS))),
     });
-    const submitted = submittedOf(answer, (body) => {
+    return submittedOf(answer, (body) => {
       const requestId = takenSchema.safeParse(body).data?.request_id;
       return requestId === undefined ? undefined : refOf(target.model, requestId);
     });
-    if (submitted.kind === 'accepted' && submitted.ref !== undefined)
-      this.runs.accepted(run.id, submitted.ref);
-    return submitted;
   }
 
   /** The webhook of a request names it, whether it succeeded or not. */
-  refIn({ id, model, body }: VendorWebhook): string | undefined {
-    const requestId = takenSchema.safeParse(jsonIn(body)).data?.request_id;
+  async refIn(message: VendorWebhook): Promise<string | undefined> {
+    if (!(await this.#signatures.isGenuine(message))) return undefined;
+    const requestId = takenSchema.safeParse(jsonIn(message.body)).data?.request_id;
     if (requestId === undefined || requestId === '' || requestId.length > MAX_ID) return undefined;
-    const ref = refOf(model, requestId);
-    this.runs.accepted(id, ref);
+    const ref = refOf(message.model, requestId);
+    this.runs.accepted(message.id, ref);
     return ref;
   }
 
@@ -170,7 +134,8 @@ class Fal {
     if (!CANCELLED.has(answer.status)) throw new Unreachable(`its cancellation ${vendorReason(answer)}`);
   }
 
-  close = async (): Promise<void> => void (await Promise.all([this.#queue.close(), this.#catalogue.close()]));
+  close = async (): Promise<void> =>
+    void (await Promise.all([this.#queue.close(), this.#catalogue.close(), this.#signatures.close()]));
 }
 
 /** 400: the request has ended already. */

@@ -11,6 +11,8 @@ type ReadVendor = {
   read(ref: string): Promise<Seen>;
   /** Throws Unreachable if the vendor refuses or answers nothing at all. `ref`: a run that could not be read. */
   assertThere(ref: string): Promise<void>;
+  /** How many runs the vendor gets, if it tells when it is full. */
+  readonly seats?: Seats;
 };
 
 export class ReadRuns {
@@ -30,7 +32,7 @@ export class ReadRuns {
    * there for too long is ended by its own time limit.
    */
   get seats(): Seats {
-    return { kind: 'given', count: Math.max(LEAST_SEATS, 2 * this.#begun.size) };
+    return this.#vendor.seats ?? { kind: 'given', count: Math.max(LEAST_SEATS, 2 * this.#begun.size) };
   }
 
   accepted(id: string, ref: string): void {

@@ -7,42 +7,20 @@ import { z } from 'zod';
 import { canonical } from '../../../host/formats/canonical-json.ts';
 import { exactText } from '../../../host/formats/exact-json.ts';
 import { inputsIn, taskIn, Unreachable, unread, type Backend, type Seen } from '../backend.ts';
-import type { Sent, SentWork, Submitted } from '../backend.ts';
+import type { Sent, SentWork, ServerSettings, Submitted } from '../backend.ts';
 import { openHttp, parsed, type Http } from '../http.ts';
-import { answerFile } from './answer-files.ts';
 import { predictionSchema, stateOf, type Prediction } from './replicate-prediction.ts';
+import { hostedVendor, LIST, type VendorApi } from './hosted-vendor.ts';
 import { inputSchemaIn, posted, submittedOf } from './vendor-answers.ts';
 
-const HOUR_MS = 3_600_000;
-/** Our clock and Replicate's may differ by this much. */
-const SKEW_MS = 300_000;
 /** The most predictions that are read one by one in a round; more are read from the list. */
 const MAX_READ = 20;
 const MAX_PAGES = 50;
 const LEAST_LIMIT_S = 5;
 
-export function openReplicate(
-  url: string,
-  { headers }: { readonly headers: Readonly<Record<string, string>> },
-): Backend {
-  const replicate = new Replicate(url, openHttp(url, headers));
-  return {
-    kind: 'replicate',
-    guarantee: { lost: 'asked', gone: 'unknown', isSlow: true, forMs: HOUR_MS - SKEW_MS },
-    seats: { kind: 'grown', first: 16 },
-    isPolled: true,
-    mayBlock: true,
-    describe: () => replicate.describe(),
-    model: (name) => replicate.model(name),
-    submit: (run, work) => replicate.submit(run, work),
-    poll: (runs) => replicate.poll(runs),
-    cancel: (id) => replicate.cancel(id),
-    file: (file) => answerFile(file, url, (ref) => replicate.outputOf(ref)),
-    forget: (id) => replicate.forget(id),
-    put: (file) => replicate.put(file),
-    listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
-    close: () => replicate.close(),
-  };
+export function openReplicate(url: string, { headers }: ServerSettings): Backend {
+  const api = new Replicate(url, openHttp(url, headers));
+  return hostedVendor({ kind: 'replicate', url, api, runs: api, put: (file) => api.put(file) });
 }
 
 const pageSchema = z.object({ next: z.string().nullish(), results: z.array(predictionSchema) });
@@ -58,7 +36,8 @@ const webhookOf = (name: string): string => `https://runsheet.invalid/${name}`;
 const NAME = /^https:\/\/runsheet\.invalid\/([\w-]+)\.(\d+)$/;
 const nameOf = ({ id, tries = 1 }: Sent): string => `${id}.${tries}`;
 
-class Replicate {
+class Replicate implements VendorApi {
+  readonly seats = { kind: 'grown', first: 16 } as const;
   readonly #url: string;
   readonly #http: Http;
   readonly #refs = new Map<string, string>();
@@ -111,9 +90,12 @@ class Replicate {
     this.#inputs.set(nameOf(run), canonical(inputs));
     const answer = await posted(this.#http, path, body, { 'cancel-after': `${seconds}s` });
     const submitted = submittedOf(answer, (text) => predictionSchema.safeParse(text).data?.id);
-    if (submitted.kind === 'accepted' && submitted.ref !== undefined) this.#refs.set(run.id, submitted.ref);
     if (submitted.kind !== 'unclear') this.#inputs.delete(nameOf(run));
     return submitted;
+  }
+
+  accepted(id: string, ref: string): void {
+    this.#refs.set(id, ref);
   }
 
   async poll(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>> {
@@ -146,7 +128,7 @@ class Replicate {
   #lastRead = (id: string): number => this.#readAt.get(id) ?? 0;
 
   /** The earliest time, by Replicate's clock, at which a run that was placed then may have been created. */
-  #oldestOf = (placedMs: number): number => placedMs + this.#aheadMs - SKEW_MS;
+  #oldestOf = (placedMs: number): number => placedMs + this.#aheadMs - LIST.skewMs;
 
   /** A run without an answer: found by its name, else by its input if no prediction shows its webhook. */
   #searched(run: Sent, listed: Listing): Seen {

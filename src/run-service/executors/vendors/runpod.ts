@@ -6,11 +6,12 @@ import { z } from 'zod';
 import { exactText } from '../../../host/formats/exact-json.ts';
 import { VENDOR_FACTS } from '../../../options/server-kind.ts';
 import { inputsIn, taskIn, type Backend, type RunEnd, type Seen, type Sent } from '../backend.ts';
-import type { SentWork, Submitted, VendorWebhook } from '../backend.ts';
+import type { SentWork, ServerSettings, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, openHttp, parsed, type Http } from '../http.ts';
-import { answerFile, madeIn } from './answer-files.ts';
+import { madeIn } from './answer-files.ts';
 import { workerFault } from './comfy-worker.ts';
-import { dataUri, posted, submittedOf, SUBMIT } from './vendor-answers.ts';
+import { posted, submittedOf, SUBMIT } from './vendor-answers.ts';
+import { hostedVendor, type VendorApi } from './hosted-vendor.ts';
 import { ReadRuns } from './read-runs.ts';
 
 /** RunPod refuses a policy with less. */
@@ -19,37 +20,9 @@ const LEAST_TTL_MS = 10_000;
 const NOT_FOUND = 404;
 const KEEPS = `RunPod does not know it any more: it keeps a job for ${VENDOR_FACTS.runpod.keeps} after its end`;
 
-export function openRunpod(
-  url: string,
-  {
-    headers,
-    seats,
-  }: { readonly headers: Readonly<Record<string, string>>; readonly seats?: number | undefined },
-): Backend {
-  const runpod = new Runpod(openHttp(url, headers));
-  return {
-    kind: 'runpod',
-    get guarantee() {
-      const boundMs = SUBMIT.queueMs + SUBMIT.slackMs;
-      return { lost: 'told-or-unknown', boundMs, isAfterLimit: true, gone: 'unknown' } as const;
-    },
-    get seats() {
-      return seats === undefined ? runpod.runs.seats : ({ kind: 'given', count: seats } as const);
-    },
-    isPolled: true,
-    mayBlock: true,
-    describe: () => Promise.resolve({ version: 'v2', gpu: 'runpod' }),
-    model: (name) => runpod.model(name),
-    submit: (run, work) => runpod.submit(run, work),
-    poll: (runs) => runpod.runs.poll(runs),
-    cancel: (id) => runpod.cancel(id),
-    forget: (id) => runpod.runs.forget(id),
-    refIn: (message) => Promise.resolve(runpod.refIn(message)),
-    file: (ref) => answerFile(ref, url, (job) => runpod.outputOf(job)),
-    put: dataUri,
-    listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
-    close: () => runpod.close(),
-  };
+export function openRunpod(url: string, { headers, seats }: ServerSettings): Backend {
+  const api = new Runpod(openHttp(url, headers));
+  return hostedVendor({ kind: 'runpod', url, api, runs: api.runs, seats });
 }
 
 const jobSchema = z.looseObject({
@@ -63,7 +36,7 @@ type RunpodJob = z.output<typeof jobSchema>;
 const namedSchema = z.looseObject({ id: z.string().min(1).max(200) });
 const healthSchema = z.looseObject({ jobs: z.unknown() });
 
-class Runpod {
+class Runpod implements VendorApi {
   readonly runs: ReadRuns;
   readonly #http: Http;
 
@@ -74,6 +47,9 @@ class Runpod {
       assertThere: (ref) => this.#assertThere(ref.split('/')[0] ?? ''),
     });
   }
+
+  describe = (): Promise<{ readonly version: string; readonly gpu: string }> =>
+    Promise.resolve({ version: 'v2', gpu: 'runpod' });
 
   /** An endpoint does not describe its inputs. */
   async model(endpoint: string): Promise<{ readonly model: string }> {
@@ -95,23 +71,19 @@ class Runpod {
     const ttl = Math.max(LEAST_TTL_MS, executionTimeout + SUBMIT.queueMs);
     const body = exactText({ input: inputs, policy: { executionTimeout, ttl }, ...(webhook && { webhook }) });
     const answer = await posted(this.#http, pathOf(target.model, 'run'), body);
-    const submitted = submittedOf(answer, (job) => {
+    return submittedOf(answer, (job) => {
       const jobId = jobSchema.safeParse(job).data?.id;
       return jobId === undefined ? undefined : `${target.model}/${jobId}`;
     });
-    if (submitted.kind === 'accepted' && submitted.ref !== undefined)
-      this.runs.accepted(run.id, submitted.ref);
-    return submitted;
   }
 
   /** Only RunPod got the address of the webhook, which names the job that came of the request. */
-  refIn({ id, model, body }: VendorWebhook): string | undefined {
+  refIn = ({ id, model, body }: VendorWebhook): Promise<string | undefined> => {
     const jobId = namedSchema.safeParse(jsonIn(body)).data?.id;
-    if (jobId === undefined) return undefined;
-    const ref = `${model}/${jobId}`;
-    this.runs.accepted(id, ref);
-    return ref;
-  }
+    const ref = jobId === undefined ? undefined : `${model}/${jobId}`;
+    if (ref !== undefined) this.runs.accepted(id, ref);
+    return Promise.resolve(ref);
+  };
 
   async #read(ref: string): Promise<Seen> {
     const job = await this.#job(ref);

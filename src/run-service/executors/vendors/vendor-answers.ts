@@ -5,9 +5,10 @@ import { z } from 'zod';
 import { isRetryable } from '../../../host/retryable-status.ts';
 import { errorMessage } from '../../../errors/error.ts';
 import { extensionFor, mediaTypeOf } from '../../../host/formats/media-types.ts';
-import { openDownloads } from '../../../service-client/download.ts';
 import { Unreachable, type Submitted } from '../backend.ts';
+import { storedFile } from '../stored-file.ts';
 import {
+  BLOCKED_MS,
   jsonIn,
   OF_A_PERSON,
   OF_EVERYTHING,
@@ -58,8 +59,6 @@ function codeOf(error: unknown): unknown {
 
 /** The run is at fault, and the vendor has not taken it. */
 const OF_THE_RUN: ReadonlySet<number> = new Set([400, 413, 415, 422]);
-/** How long a vendor that refuses everything is left alone. */
-const BLOCKED_MS = 60_000;
 
 /** Translates the answer to a request that buys a run. `refIn` reads the vendor's id of it. */
 export function submittedOf(
@@ -133,15 +132,9 @@ export function vendorReason({ status, text }: ServerAnswer): string {
   return `answered ${status}: ${shown(words)}`;
 }
 
-const download = openDownloads(4);
-const FILE_MS = 6 * 3_600_000;
-
-/** Downloads a result by its address, but never from a network that the vendor itself is not in. */
-export async function resultAt(address: string, vendor: string): Promise<Readable> {
-  if (address.startsWith('data:')) return Readable.from([dataIn(address)]);
-  const { chunks } = await download(address, { service: vendor, signal: AbortSignal.timeout(FILE_MS) });
-  return Readable.from(chunks);
-}
+/** Opens a result by its address, which may hold the result itself. */
+export const resultAt = async (address: string, vendor: string): Promise<Readable> =>
+  address.startsWith('data:') ? Readable.from([dataIn(address)]) : storedFile(address, vendor);
 
 /** An input file as a data URI, for vendors that store no inputs. */
 export async function dataUri({
