@@ -175,7 +175,7 @@ export const GUESSES: readonly Guessed[] = [
   {
     does: 'asked',
     found:
-      'marks inside a text: `**bold**`, `~~struck out~~`, `✓`, `♪`, and `(sighs)` or `[music]` for a deployment that speaks',
+      'marks inside a text: `**bold**`, `~~struck out~~`, `✓`, `♪`, and `(sighs)`, `[music]`, `{name}` or `%s` for a deployment that speaks',
     means: 'text; `--tags plain` leaves them out',
     flag: '--tags send',
     sheet: 'prompt,seed\n**a fox** at night,1\nan owl,2\n',

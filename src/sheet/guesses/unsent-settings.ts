@@ -62,6 +62,10 @@ type SentFacts = {
 /** A file of choices of A1111, `__film/styles__`, and choices in the text itself, `{red|blue}`. */
 const WILDCARD = /(?<![\w/])__[\w/-]+__(?![\w/])|\{[^{}|]*\|[^{}]*\}/;
 
+/** A line end as programs write it, in any text; the place of a value, which nobody fills before a text is spoken. */
+const LINE_END = /\\[nr](?![a-z]{2})/;
+const PLACEHOLDER = /\$0\b|\$?\{[^{}|]{1,40}\}|(?<!\d)%(?:\d\$)?[sd@](?!\w)|%[A-Z_]{3,}%/;
+
 /** A LoRA in a prompt of A1111, and the place of a style for the prompt. */
 const LORA = /<lora:[^<>]*>/i;
 
@@ -79,10 +83,11 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
     const values = valuesOf(column);
     const named = [...namesInTemplates(values, data)];
     const own = [...namesInTemplates(values, [column])].map((word) => `{${word}}`);
-    const lora = values.flatMap((text) => LORA.exec(text)?.[0] ?? []).slice(0, 1);
-    const wildcards = values.flatMap((text) => WILDCARD.exec(text)?.[0] ?? []).slice(0, 1);
-    const midjourney = values.flatMap((text) => midjourneyPart(text) ?? []).slice(0, 1);
     const isSaid = isSpoken(inputTypes.map((type) => type.name));
+    const codes = [LORA, WILDCARD, LINE_END, ...(isSaid ? [PLACEHOLDER] : [])].flatMap((code) =>
+      values.flatMap((text) => code.exec(text)?.[0] ?? []).slice(0, 1),
+    );
+    const midjourney = values.flatMap((text) => midjourneyPart(text) ?? []).slice(0, 1);
     const marks = options.tags === 'plain' ? [] : marksIn(textsAmong(values), isSaid);
     const [spoken, before] = [new SpeakerNames(), new SpeakerNames()];
     for (const text of isSaid ? values : []) {
@@ -90,7 +95,7 @@ export function sentAsWritten(map: SheetOptions['map'], facts: SentFacts): reado
       before.take(nameBefore(text));
     }
     const speaking = spoken.areSpeakers(LEAST_NAMES) ? spoken : before.comeAgain ? before : undefined;
-    const asText = [...own, ...lora, ...wildcards, ...midjourney, ...marks];
+    const asText = [...new Set([...own, ...codes, ...midjourney, ...marks])];
     // A mapping answers for a text only: for a table, an error prints the command with it before the cells are shown.
     const isText = options.delimiter === 'none' || isTrade(options.format);
     const isAnswered = isText ? options.map[name] !== undefined : options.tags !== undefined;

@@ -186,7 +186,7 @@ function refuseMerged(
     const width = isInRow && first.row > header ? last.column - first.column + 1 : 0;
     return name !== undefined && fillDown.includes(name)
       ? []
-      : [{ range, cell: from, line: first.row, name, isBanner: width * 2 > columns.length }];
+      : [{ range, cell: from, line: first.row, name, isBanner: width * 2 >= columns.length }];
   });
   const [{ range, cell, line } = { range: undefined }] = valuesInMerged;
   if (range === undefined) return;

@@ -70,6 +70,30 @@ describe('a direction inside a text', () => {
     expect(await questions({ map: { text: 'line' }, tags: 'send' })).toEqual([]);
   });
 
+  it.each([
+    'Press [E].',
+    'Hello {player}!',
+    'You have %s coins.',
+    'Gain $0 mana.',
+    'One.\\\\nTwo.',
+    'Hi %NAME%.',
+  ])('is asked about where a program would fill it in: %s', async (first) => {
+    const { guesses } = await read('a.csv', `id,text\n1,${first}\n2,Sit down.\n`, {}, SPEECH);
+    expect(questionsIn(guesses)[0]).toMatch(
+      /^\? cells of "text" have .*, which is sent as text;? .*\(--tags send\)$/,
+    );
+  });
+
+  it('is none as a price or a share', async () => {
+    const { guesses } = await read(
+      'a.csv',
+      'id,text\n1,It costs $5 or 100% of it.\n2,Sit down.\n',
+      {},
+      SPEECH,
+    );
+    expect(questionsIn(guesses)).toEqual([]);
+  });
+
   it('is asked about in a template of one cell as in a column', async () => {
     const text = 'nr,line\n1,(sighs) The wheel is still.\n2,(original sound)\n3,Sit down.\n4,Stay here.\n';
     const { rows, guesses } = await read('a.csv', text, { set: { text: '{line}' } }, SPEECH);
