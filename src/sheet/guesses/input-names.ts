@@ -165,6 +165,15 @@ export function beginsLike(column: string, input: string): boolean {
 /** Whether the input takes addresses as text, or seconds. */
 export const takesAddresses = (input: string): boolean =>
   /^(?:ur[li]s?|link|path)$/.test(wordsOf(input).at(-1) ?? '');
+/** Whether the input is called after a thing that has a title: `product_name`. */
+export const takesTitle = (input: string): boolean =>
+  wordsOf(input).some((word) => /^(?:names?|titles?|headline|label|subject|topic|product|item)$/.test(word));
+
+/** Whether the input takes the name of one of many, and no text. */
+export const takesName = (input: string): boolean =>
+  /^(?:voice|speaker|model|checkpoint|ckpt|loras?|lang|language|sampler|scheduler|format)$/.test(
+    wordsOf(input).at(-1) ?? '',
+  );
 export const takesDuration = (input: string): boolean =>
   wordsOf(input).some((word) => /^(?:duration|seconds?|secs?|length)$/.test(word));
 

@@ -22,6 +22,8 @@ import {
   numberedLike,
   namesAttribute,
   takesAddresses,
+  takesName,
+  takesTitle,
   takesDuration,
   wordsOf,
 } from './input-names.ts';
@@ -29,7 +31,7 @@ import { keysIn } from './key-columns.ts';
 import { asksState } from './state-words.ts';
 import { isClause, isNameAlone } from '../text/speakers.ts';
 import { countIn } from '../number-signs.ts';
-import { fits, isAddress, isFile, isMedia, isOfKind, textLength } from './sample.ts';
+import { fits, isAddress, isFile, isMedia, isOfKind, isSentence, textLength } from './sample.ts';
 
 type NearFacts = {
   /** Columns that no question is about. */
@@ -103,7 +105,7 @@ function isMadeFor(
 const areNames = (values: readonly string[], isLast: boolean): boolean =>
   (new Set(values).size < values.length || (isLast && values.every((text) => !/\s/.test(text)))) &&
   new Set(values).size <= MAX_VOICES &&
-  values.every((text) => isNameAlone(`${text}:`) && !isClause(text));
+  values.every((text) => text.length > 1 && isNameAlone(`${text}:`) && !isClause(text));
 
 const MAX_VOICES = 12;
 
@@ -129,7 +131,14 @@ function isNear(column: string, values: readonly string[], type: InputType, isMa
   if (!isText(type) || namesAttribute(column)) return false;
   if (most(values, isAddress)) return takesAddresses(type.name) && areFiles(column, values, type.name);
   if (!fits(values, type) || takesAddresses(type.name)) return false;
-  return beginsLike(column, type.name) || (isMade && !asksState(column) && areTexts(values));
+  return (
+    beginsLike(column, type.name) ||
+    (isMade &&
+      !asksState(column) &&
+      !takesName(type.name) &&
+      areTexts(values) &&
+      (takesTitle(type.name) || !areTitles(values)))
+  );
 }
 
 /** Whether the text is the choice, or in a sheet that `isMade` some of its words: `Amy` of `en-US-AmyNeural`. */
@@ -185,6 +194,17 @@ const areFiles = (column: string, values: readonly string[], input: string): boo
 
 /** Letters of a text that is no name or category. */
 const MIN_TEXT = 20;
+
+const MOST_WORDS = 8;
+
+/** Whether most cells are titles: few words that mostly begin with a capital, and no sentence. */
+const areTitles = (values: readonly string[]): boolean =>
+  most(values, (text) => {
+    const words = text.split(/\s+/).filter((word) => /^\p{L}/u.test(word));
+    const capitals = words.filter((word) => /^\p{Lu}/u.test(word));
+    const isShort = words.length > 0 && words.length <= MOST_WORDS;
+    return isShort && !isSentence(text) && !text.includes(',') && capitals.length * 2 > words.length;
+  });
 
 /** Whether most cells are texts, or lists of words such as `people, text`. */
 const areTexts = (values: readonly string[]): boolean =>

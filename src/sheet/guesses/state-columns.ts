@@ -8,7 +8,7 @@ import { cellText, type SheetRecord } from '../sheet-record.ts';
 import { alsoMet, conditionAmong } from '../where/condition-word.ts';
 import { A_DAY, isRecorded, stateIn } from './cell-forms.ts';
 import { type Alternative, dropped, type Guess, or, toConfirm } from './guess.ts';
-import { areOneSetting } from './input-names.ts';
+import { areOneSetting, wordsOf } from './input-names.ts';
 import {
   asksChoice,
   asksState,
@@ -56,12 +56,16 @@ type StateColumn = {
 export class StateColumns {
   #columns: readonly StateColumn[];
   readonly #isSmall: boolean;
+  /** First words of names, with the number of columns that have them. */
+  readonly #families: ReadonlyMap<string | undefined, number>;
   #rows = 0;
   #where: string | undefined;
 
   /** `watched`: columns that nothing else uses, with their places. `titles`: columns that rows may lack which continue the row above. */
   constructor(watched: ReadonlyMap<string, number>, titles: readonly number[] = []) {
     this.#isSmall = watched.size <= MAX_UNUSED;
+    const families = Map.groupBy(watched.keys(), familyOf);
+    this.#families = new Map([...families].map(([word, names]) => [word, names.length]));
     this.#columns = [...watched].map(([name, at]) => ({
       name,
       at,
@@ -91,14 +95,22 @@ export class StateColumns {
   guesses(taken: ReadonlySet<string | undefined>, where?: string): readonly Guess[] {
     this.#where = where;
     return this.#columns
-      .filter((column) => !taken.has(column.name) && areStates(column, this.#isSmall))
+      .filter((column) => !taken.has(column.name) && this.#areStates(column))
       .map((column) => this.#question(column));
   }
 
   /** The columns of states that the same rows lack as this column. */
   besides(title: number): readonly string[] {
     const beside = this.#columns.filter(({ blank, like }) => blank > 0 && like.includes(title));
-    return beside.filter((column) => areStates(column, this.#isSmall)).map(({ name }) => name);
+    return beside.filter((column) => this.#areStates(column)).map(({ name }) => name);
+  }
+
+  /** Exports have a yes or no among the attributes of an article: `Variant Taxable` beside `Variant Grams` and `Variant Price`. */
+  #areStates(column: StateColumn): boolean {
+    const { name } = column;
+    const family = familyOf(name);
+    const isAttribute = family !== undefined && (this.#families.get(family) ?? 0) >= LEAST_FAMILY;
+    return !(isAttribute && !this.#isSmall && !asksState(name)) && areStates(column, this.#isSmall);
   }
 
   #question(column: StateColumn): Guess {
@@ -168,6 +180,14 @@ export class StateColumns {
     });
   }
 }
+
+/** Columns whose names begin with one word are attributes of one thing. */
+const LEAST_FAMILY = 3;
+
+const familyOf = (name: string): string | undefined => {
+  const [first, second] = wordsOf(name);
+  return second === undefined ? undefined : first;
+};
 
 const together = (states: readonly CellState[]): CellState => ({
   spellings: new Set(states.flatMap(({ spellings }) => [...spellings])),

@@ -17,6 +17,7 @@ export class TopNotes {
   #before: { small?: number; sentence?: number; gap?: number } = {};
   #small = 0;
   #sentences = 0;
+  #words = 0;
 
   take(text: string, number: number): void {
     const [isSmall, isEnded] = [/^\P{L}*\p{Ll}/u.test(text), isSentence(text)];
@@ -28,6 +29,7 @@ export class TopNotes {
     if (isEnded) this.#before.sentence ??= this.#count;
     if (isSmall) this.#small += 1;
     if (isEnded) this.#sentences += 1;
+    if (!/\S\s+\S/.test(text)) this.#words += 1;
     if (this.#top.length < MOST_NOTES) this.#top.push({ text, number });
     this.#count += 1;
     this.#last = number;
@@ -38,13 +40,16 @@ export class TopNotes {
     const { small = 0, sentence = 0, gap = 0 } = this.#before;
     const isTop = (before: number, further: number): boolean =>
       before > 0 && before <= MOST_NOTES && further >= LEAST_TEXTS && further === this.#count - before;
-    const before = isTop(small, this.#small)
-      ? small
-      : isTop(sentence, this.#sentences)
-        ? sentence
-        : isTop(gap, this.#gaps === 1 ? this.#count - gap : 0)
-          ? gap
-          : 0;
+    // A sorted list of single words begins with those that have a capital.
+    const areTexts = this.#words * 2 <= this.#count;
+    const before =
+      areTexts && isTop(small, this.#small)
+        ? small
+        : areTexts && isTop(sentence, this.#sentences)
+          ? sentence
+          : isTop(gap, this.#gaps === 1 ? this.#count - gap : 0)
+            ? gap
+            : 0;
     const lines = new NamedLines();
     for (const { text, number } of this.#top.slice(0, before)) lines.put(number, text);
     return before === 0 ? undefined : lines;

@@ -27,7 +27,9 @@ const MOST_WORDS = 40;
 /** A list of names has more words than a name. */
 const MOST_NAMES = 8;
 
-const STARTS = /^[\p{L}\p{N}\p{M}\p{Extended_Pictographic}"'“”„‘’«»‹›¿¡「『（(([{<…&@$€£¥°]/u;
+const STARTS = /^(?:\.{2,3}\s?)?[\p{L}\p{N}\p{M}\p{Extended_Pictographic}"'“”„‘’«»‹›¿¡「『（(([{<…&@$€£¥°]/u;
+/** A number that ends a sentence, or is one. */
+const SPOKEN_NUMBER = /^\d[\d.,:]*[.!?]["'”’]?$/;
 const MAY_BE_ADDRESS = ['://', '@', 'www.'];
 const WITH_ADDRESS = /:\/\/|\bwww\.|[\w.-]@[\w-]+\.\w/;
 /** Letters of scripts without capitals, many of which need no blanks. */
@@ -39,7 +41,7 @@ type Trait = (text: string) => boolean;
 /** Traits of a text among texts. */
 const OF_TEXTS: readonly Trait[] = [
   (text) => /^[a-z0-9]/i.test(text) || STARTS.test(text),
-  (text) => /[a-z]/.test(text) || /\p{Ll}|\p{Lo}/u.test(text),
+  (text) => /[a-z]/.test(text) || /\p{Ll}|\p{Lo}/u.test(text) || SPOKEN_NUMBER.test(text),
   (text) => !(MAY_BE_ADDRESS.some((part) => text.includes(part)) && WITH_ADDRESS.test(text)),
 ];
 /** Traits of a name, of the code of a language, and of the address of a file. */
