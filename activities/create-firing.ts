@@ -3,7 +3,7 @@
 import { firingOf, type ScheduleDefinition } from '../src/schedule/schedule-definition.ts';
 import { asKeys } from '../src/schedule/job-keys.ts';
 import { problem } from '../src/errors/error.ts';
-import { LOCAL } from '../src/service-client/local-address.ts';
+import { LOCAL } from '../src/host/local-address.ts';
 import { isAllowed } from '../src/store/allowed-folders.ts';
 import { locationOf } from '../src/store/batch-folders.ts';
 import type { BatchCall } from '../src/batches/create-once.ts';

@@ -3,7 +3,7 @@
 import type { AsyncCompletionClient, WorkflowExecutionStatusName } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { Download } from '../src/service-client/download.ts';
+import type { Download } from '../src/host/http/download.ts';
 import type { RememberingService } from '../src/service-client/remembering.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import type { Maker } from '../src/batches/create-once.ts';

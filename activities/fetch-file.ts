@@ -6,8 +6,8 @@ import { createHash, type Hash } from 'node:crypto';
 import { outputCheck, type OutputCheck, kindFault, type Promised } from '../src/host/formats/output-check.ts';
 import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile } from '../src/service-client/contract/run.ts';
-import type { Arriving, Download } from '../src/service-client/download.ts';
-import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/service-client/download-faults.ts';
+import type { Arriving, Download } from '../src/host/http/download.ts';
+import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/host/http/download-faults.ts';
 import type { Store } from '../src/store/store.ts';
 import { extensionOf } from './file-extension.ts';
 

@@ -31,7 +31,7 @@ import {
 import { pipelinePage, type PipelineStage } from '../src/results/page/pipeline-page.ts';
 import { errorMessage, isRunsheetError, problem } from '../src/errors/error.ts';
 import { definedOnly } from '../src/options/defined-only.ts';
-import { LOCAL } from '../src/service-client/local-address.ts';
+import { LOCAL } from '../src/host/local-address.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import { openBatchFolder } from '../src/store/batch-folders.ts';
 import { createFrom, type NewBatch } from './create-batch.ts';

@@ -11,7 +11,7 @@ import { deliver } from '../src/notices/deliver.ts';
 import { noticeBody, scheduleNoticeBody } from '../src/notices/notice-body.ts';
 import { reasonWithRows } from '../src/results/batch-rows.ts';
 import { readLatestSummary } from '../src/results/summary.ts';
-import { LOCAL } from '../src/service-client/local-address.ts';
+import { LOCAL } from '../src/host/local-address.ts';
 import { shown, timesOf, zoneOf } from '../src/schedule/cron.ts';
 import { firingOf, type ScheduleDefinition } from '../src/schedule/schedule-definition.ts';
 import type { Deps } from './deps.ts';

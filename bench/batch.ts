@@ -14,7 +14,7 @@ import type { CreatedBatch } from '../src/batches/make-batch.ts';
 import { AGAIN } from '../src/batches/questions.ts';
 import { findDeployment } from '../src/batches/find-deployment.ts';
 import { openServices } from '../src/service-client/open-services.ts';
-import { openTransport } from '../src/service-client/transport.ts';
+import { openTransport } from '../src/host/http/transport.ts';
 import type { Run } from '../src/service-client/contract/run.ts';
 import { keyFromEnvironment } from '../src/host/settings/api-key.ts';
 import { KEY } from './servers.ts';

@@ -124,14 +124,14 @@ describe('the tree', () => {
 
   it('tests in one file whether a text is an http address', () => {
     const tests = /\^\(?(?:\?:)?https\?:(?!\\S)/;
-    expect(SOURCES.filter((file) => tests.test(textOf(file)))).toEqual(['src/host/web-address.ts']);
+    expect(SOURCES.filter((file) => tests.test(textOf(file)))).toEqual(['src/host/http/web-address.ts']);
   });
 
   it('opens connections to other machines in one file, which knows the proxy', () => {
     const opens = /\bnew (?:Agent|Pool|ProxyAgent|EnvHttpProxyAgent)\(\{|\bawait fetch\(/;
     const openers = SOURCES.filter((file) => opens.test(textOf(file)));
     // The scripts of pages run in a browser.
-    expect(openers.filter((file) => !file.includes('/browser/'))).toEqual(['src/host/outgoing.ts']);
+    expect(openers.filter((file) => !file.includes('/browser/'))).toEqual(['src/host/http/outgoing.ts']);
     const grpc = SOURCES.filter((file) => /\bConnection\.connect\(/.test(textOf(file)));
     expect(grpc.filter((file) => !/(?:client|worker)Route\(/.test(textOf(file)))).toEqual([]);
   });

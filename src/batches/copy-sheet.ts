@@ -8,7 +8,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { problem, RunsheetError } from '../errors/error.ts';
-import { openDownloads } from '../service-client/download.ts';
+import { openDownloads } from '../host/http/download.ts';
 import { withCallSignal } from '../host/call-signal.ts';
 import { outFault, withIncoming, type Preparing } from './incoming-folder.ts';
 import { sheetAt } from './sheet-address.ts';

@@ -5,8 +5,8 @@
 import { hash } from 'node:crypto';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/settings/config.ts';
-import type { Download } from '../service-client/download.ts';
-import { LOCAL, localService } from '../service-client/local-address.ts';
+import type { Download } from '../host/http/download.ts';
+import { LOCAL, localService } from '../host/local-address.ts';
 import type { Spoken } from '../service-client/open-services.ts';
 import type { SheetFormat } from '../sheet/formats.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';

@@ -5,7 +5,7 @@ import type { Config } from '../host/settings/config.ts';
 import type { RunService } from '../service-client/client.ts';
 import type { Deployment, InputType } from '../service-client/contract/deployment.ts';
 import { openServices } from '../service-client/open-services.ts';
-import { openTransport } from '../service-client/transport.ts';
+import { openTransport } from '../host/http/transport.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -13,7 +13,7 @@ import { textIfThere } from '../errors/file-fault.ts';
 import { jsonIn } from '../errors/outside-text.ts';
 import type { Config } from '../host/settings/config.ts';
 import { identityOf, spellingsOf } from '../host/service-address.ts';
-import { mayRehearse } from '../service-client/local-address.ts';
+import { mayRehearse } from '../host/local-address.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 

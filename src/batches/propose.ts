@@ -8,7 +8,7 @@ import type { Config } from '../host/settings/config.ts';
 import { problem } from '../errors/error.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { keptIn } from '../options/table.ts';
-import { LOCAL } from '../service-client/local-address.ts';
+import { LOCAL } from '../host/local-address.ts';
 import { countToSend } from '../store/batch-file.ts';
 import { locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { createParams, type BatchRequest } from './batch-request.ts';

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { parseExactly } from '../host/formats/exact-json.ts';
-import { isWebAddress } from '../host/web-address.ts';
+import { isWebAddress } from '../host/http/web-address.ts';
 import { comparable } from '../service-client/contract/file-inputs.ts';
 import type { SheetRow } from '../sheet/pages.ts';
 

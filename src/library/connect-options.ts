@@ -7,7 +7,7 @@ import { definedOnly } from '../options/defined-only.ts';
 import type { Api } from '../host/api-version.ts';
 import { isS3Address, resolveOut, s3PlaceOf } from '../host/s3-address.ts';
 import { loadConfigWith, type Config } from '../host/settings/config.ts';
-import { LOCAL } from '../service-client/local-address.ts';
+import { LOCAL } from '../host/local-address.ts';
 import type { Spoken } from '../service-client/open-services.ts';
 import type { TemporalClient } from '../temporal/connect.ts';
 import { temporalFrom, type TemporalAddress } from '../temporal/temporal-address.ts';

@@ -15,9 +15,9 @@ import {
   type Vendor,
 } from '../options/server-kind.ts';
 import { callSignal } from '../host/call-signal.ts';
-import { isWebAddress } from '../host/web-address.ts';
-import { fetchOutside } from '../host/outgoing.ts';
-import { LOCAL, localService } from '../service-client/local-address.ts';
+import { isWebAddress } from '../host/http/web-address.ts';
+import { fetchOutside } from '../host/http/outgoing.ts';
+import { LOCAL, localService } from '../host/local-address.ts';
 import type { Config } from '../host/settings/config.ts';
 import { keepLine } from '../host/kept-lines.ts';
 import {

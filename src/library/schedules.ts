@@ -11,7 +11,7 @@ import type { FiringInfo } from '../temporal/firing-info.ts';
 import type { DraftBatch } from '../batches/laid-out-sheet.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { openBatchFolder } from '../store/batch-folders.ts';
-import { LOCAL } from '../service-client/local-address.ts';
+import { LOCAL } from '../host/local-address.ts';
 import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/temporal-schedules.ts';
 import { serviceOf } from './connect-options.ts';
 import { refusal } from '../batches/question-texts.ts';

@@ -4,7 +4,7 @@
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import type { Config } from '../host/settings/config.ts';
 import { outsideCalls, unlessAborted } from '../host/call-signal.ts';
-import { LOCAL } from '../service-client/local-address.ts';
+import { LOCAL } from '../host/local-address.ts';
 import { allowOut } from '../store/allowed-folders.ts';
 import type { Follower } from '../temporal/embedded/follower.ts';
 import { checkSettings } from '../batches/batch-spec.ts';

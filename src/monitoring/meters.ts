@@ -8,8 +8,8 @@ import { OUTCOMES } from '../batch/outcome.ts';
 import type { ServiceCall } from '../service-client/connection.ts';
 import { CALL_NAMES } from '../service-client/contract/paths.ts';
 import type { Run } from '../service-client/contract/run.ts';
-import type { Download } from '../service-client/download.ts';
-import { FileFault, HostFault } from '../service-client/download-faults.ts';
+import type { Download } from '../host/http/download.ts';
+import { FileFault, HostFault } from '../host/http/download-faults.ts';
 
 /** The classes of answers, because the service could answer with any status. */
 const ANSWERS = ['2xx', '4xx', '429', '5xx', 'none'] as const;

@@ -7,7 +7,7 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { errorMessage, problem } from '../errors/error.ts';
 import { isAddressedHere, isNamedHere, openServer, type Listen } from '../host/bounded-server.ts';
 import { diskOf } from '../host/disk-space.ts';
-import { fetchOutside } from '../host/outgoing.ts';
+import { fetchOutside } from '../host/http/outgoing.ts';
 import { listenOnce } from '../temporal/embedded/ports.ts';
 import { checkPlace, openStore } from '../store/open-store.ts';
 import { createBatchGauges } from './batch-gauges.ts';

@@ -11,9 +11,10 @@ import type { ServiceConnection } from './connection.ts';
 import { callName } from './contract/paths.ts';
 import { errorSchema, queueAnswerSchema, type ValidationProblem } from './contract/queue.ts';
 import { withCallSignal } from '../host/call-signal.ts';
-import { ProxyRefusal } from '../host/outgoing.ts';
+import { ProxyRefusal } from '../host/http/outgoing.ts';
+import { retryAfterOf } from '../host/http/retryable-status.ts';
 import { lastFour } from '../host/settings/api-key.ts';
-import type { BeforeSend, WithBeforeSend } from './transport.ts';
+import type { BeforeSend, WithBeforeSend } from '../host/http/transport.ts';
 import { v1ErrorSchema } from './contract/v1.ts';
 
 const READ_DEADLINE_MS = 20_000;
@@ -232,15 +233,6 @@ function pageText(text: string): string | undefined {
 function problemsOf(text: string): readonly ValidationProblem[] | undefined {
   const error = errorSchema.safeParse(jsonIn(text));
   return error.success && Array.isArray(error.data.detail) ? error.data.detail : undefined;
-}
-
-/** The Retry-After header in milliseconds from now, given as seconds or a date; undefined if missing or invalid. */
-export function retryAfterOf({ headers }: Pick<RawAnswer, 'headers'>): number | undefined {
-  const header = headers['retry-after'];
-  const value = Array.isArray(header) ? header[0] : header;
-  if (value === undefined) return undefined;
-  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
 // Removes control characters, which could control the user's terminal, and secrets, which a failing service may quote. The cut

@@ -8,7 +8,7 @@ import { problem } from '../errors/error.ts';
 import type { Api } from '../host/api-version.ts';
 import { connectRunService, type RunService } from './client.ts';
 import { type ServiceConnection, ServiceClock } from './connection.ts';
-import { LOCAL, localService } from './local-address.ts';
+import { LOCAL, localService } from '../host/local-address.ts';
 import { remembering, type RememberingService } from './remembering.ts';
 import { randomUUID } from 'node:crypto';
 import { createCaller, messageOf, type RawAnswer, isOk, postOnce, readAs } from './calls.ts';

@@ -6,7 +6,7 @@ import { isTotal } from './total-text.ts';
 import { GroupedCells } from './guesses/grouped-cells.ts';
 import { problem } from '../errors/error.ts';
 import { MEDIA_EXTENSIONS } from '../host/formats/media-types.ts';
-import { isWebAddress } from '../host/web-address.ts';
+import { isWebAddress } from '../host/http/web-address.ts';
 import { fingerprint, KeyTable } from './row-keys.ts';
 import { cellText, type SheetRecord } from './sheet-record.ts';
 

@@ -2,7 +2,7 @@
 
 import { type Media, isBeforeUpload, mediaOf } from '../service-client/contract/file-inputs.ts';
 import { shellWord } from '../errors/outside-text.ts';
-import { isWebAddress } from '../host/web-address.ts';
+import { isWebAddress } from '../host/http/web-address.ts';
 import type { Feed } from './input-sources.ts';
 import { columnsIn, type Template } from './templates.ts';
 import { linkFrom, valueFrom } from './cell-parts.ts';

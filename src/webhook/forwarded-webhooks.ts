@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { readBody } from '../host/bounded-server.ts';
-import { fetchOutside } from '../host/outgoing.ts';
+import { fetchOutside } from '../host/http/outgoing.ts';
 import { vendorFacts } from '../options/server-kind.ts';
 import {
   MAX_VENDOR_WEBHOOK_BYTES,

@@ -10,7 +10,7 @@ import type { Deps } from '../../activities/deps.ts';
 import { OpenBatches } from '../../activities/open-batches.ts';
 import { loadConfig } from '../../src/host/settings/config.ts';
 import { openServices } from '../../src/service-client/open-services.ts';
-import { openTransport } from '../../src/service-client/transport.ts';
+import { openTransport } from '../../src/host/http/transport.ts';
 import { summaryOfPass } from '../results/summary-of-pass.ts';
 import { ASKED, Place } from '../batches/creating.ts';
 import { depsOf, SERVICE } from './deps.ts';

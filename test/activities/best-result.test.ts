@@ -19,7 +19,7 @@ import { cellsOf } from '../../src/results/result-cells.ts';
 import type { RowRecord } from '../../src/results/row-record.ts';
 import { addRecord } from '../../src/results/tally-rows.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
-import { FileFault } from '../../src/service-client/download-faults.ts';
+import { FileFault } from '../../src/host/http/download-faults.ts';
 import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { depsOf, downloadOf, MARK, REF, runOf } from './deps.ts';

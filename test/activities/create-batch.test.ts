@@ -12,7 +12,7 @@ import type { BatchCall } from '../../src/batches/create-once.ts';
 import { sheetAt } from '../../src/batches/sheet-address.ts';
 import { problem } from '../../src/errors/error.ts';
 import { loadConfig } from '../../src/host/settings/config.ts';
-import { openDownloads } from '../../src/service-client/download.ts';
+import { openDownloads } from '../../src/host/http/download.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import { Place } from '../batches/creating.ts';
 import { openService, TOKEN } from '../run-service/asking.ts';

@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import type { NewBatch } from '../../activities/create-batch.ts';
 import { createFiring } from '../../activities/create-firing.ts';
 import { loadConfig } from '../../src/host/settings/config.ts';
-import { openDownloads } from '../../src/service-client/download.ts';
+import { openDownloads } from '../../src/host/http/download.ts';
 import { refusal } from '../../src/batches/question-texts.ts';
 import { asKeys } from '../../src/schedule/job-keys.ts';
 import { definitionFrom } from '../../src/schedule/schedule-definition.ts';

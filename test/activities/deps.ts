@@ -4,7 +4,7 @@ import pino from 'pino';
 import { DownloadSlots } from '../../activities/download-slots.ts';
 import type { Deps, OpenBatch } from '../../activities/deps.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
-import type { Arriving, Download } from '../../src/service-client/download.ts';
+import type { Arriving, Download } from '../../src/host/http/download.ts';
 import type { RememberingService } from '../../src/service-client/remembering.ts';
 import { runSchema, type Run } from '../../src/service-client/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { OpenBatches } from '../../activities/open-batches.ts';
 import { loadConfig } from '../../src/host/settings/config.ts';
 import { openServices } from '../../src/service-client/open-services.ts';
-import { openTransport } from '../../src/service-client/transport.ts';
+import { openTransport } from '../../src/host/http/transport.ts';
 import { ASKED, Place } from '../batches/creating.ts';
 import { SERVICE } from './deps.ts';
 

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type Delivery, downloadOutputs } from '../../activities/download-outputs.ts';
 import { OUTPUT_LIMITS, type OutputLimits, textsWithin } from '../../activities/output-limits.ts';
 import { runSchema, type Run } from '../../src/service-client/contract/run.ts';
-import { openDownloads } from '../../src/service-client/download.ts';
+import { openDownloads } from '../../src/host/http/download.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { serveForTest } from '../stage/serve.ts';
 import { runOf, SERVICE } from './deps.ts';

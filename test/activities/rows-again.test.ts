@@ -7,7 +7,7 @@ import type { PartResult } from '../../src/batch/events.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { parsePart, partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
-import { FileFault } from '../../src/service-client/download-faults.ts';
+import { FileFault } from '../../src/host/http/download-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { depsOf, downloadOf, REF, runOf, type DepsOverrides } from './deps.ts';

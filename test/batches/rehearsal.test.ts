@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mayRehearse } from '../../src/service-client/local-address.ts';
+import { mayRehearse } from '../../src/host/local-address.ts';
 
 it.each([
   ['local', true],

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDownloads } from '../../src/service-client/download.ts';
+import { openDownloads } from '../../src/host/http/download.ts';
 import { errorMessage } from '../../src/errors/error.ts';
 import { sheetAt, signedS3Url } from '../../src/batches/sheet-address.ts';
 import { takeS3Settings } from '../../src/host/settings/s3-settings.ts';

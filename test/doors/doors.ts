@@ -11,7 +11,7 @@ import { Runsheet } from '../../src/library/runsheet.ts';
 import { Servers } from '../../src/library/servers.ts';
 import type { Session } from '../../src/library/session.ts';
 import { SavedSheet } from '../../src/library/watched/saved-sheet.ts';
-import { openDownloads } from '../../src/service-client/download.ts';
+import { openDownloads } from '../../src/host/http/download.ts';
 import { definitionFrom } from '../../src/schedule/schedule-definition.ts';
 import { batchCallOf } from '../../workflows/run-batch.ts';
 import { depsOf } from '../activities/deps.ts';

@@ -10,7 +10,7 @@ import { keepLine, keptLines } from '../../src/host/kept-lines.ts';
 import { keepProgram, keptProgram, type NamedProgram } from '../../src/host/settings/named-program.ts';
 import { isTrusted, trust, trustNotes, type TrustSubject } from '../../src/host/settings/trust-notes.ts';
 import { allowedPrograms, allowProgram } from '../../src/notices/prepare-targets.ts';
-import { keepLocalService, localService } from '../../src/service-client/local-address.ts';
+import { keepLocalService, localService } from '../../src/host/local-address.ts';
 import type { ScheduleDefinition } from '../../src/schedule/schedule-definition.ts';
 import { openTickets } from '../../src/schedule/tickets.ts';
 import { allowOut, keptOuts } from '../../src/store/allowed-folders.ts';

@@ -45,7 +45,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   // Picks, which the viewer may also save as a sheet.
   'src/results/page/browser/viewer-choices.ts': ['given'],
   'src/service-client/calls.ts': ['answer'],
-  'src/service-client/local-address.ts': ['address of the local service'],
+  'src/host/local-address.ts': ['address of the local service'],
   'src/service-client/open-services.ts': ['answer'],
   'src/schedule/tickets.ts': ['schedule, and its ticket'],
   'src/run-service/app.ts': ['given'],

@@ -5,8 +5,8 @@ import { createMeters, meteredDownload, meteredSignals, type Meters } from '../.
 import { connectRunService } from '../../src/service-client/client.ts';
 import { callName } from '../../src/service-client/contract/paths.ts';
 import { v1RunPath } from '../../src/service-client/contract/v1.ts';
-import type { Download } from '../../src/service-client/download.ts';
-import { HostFault, FileFault } from '../../src/service-client/download-faults.ts';
+import type { Download } from '../../src/host/http/download.ts';
+import { HostFault, FileFault } from '../../src/host/http/download-faults.ts';
 import { downloadOf } from '../activities/deps.ts';
 import { answer, scriptedAt } from '../service-client/scripted.ts';
 import { byLabel, samplesIn, valueOf, type Sample } from './exposition.ts';

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import { busySeats } from '../../src/library/register-own-gpus.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
-import { LOCAL } from '../../src/service-client/local-address.ts';
+import { LOCAL } from '../../src/host/local-address.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { pidsWith } from './program-service.ts';
 

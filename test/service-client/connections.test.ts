@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { connectRunService } from '../../src/service-client/client.ts';
 import { keyFromEnvironment } from '../../src/host/settings/api-key.ts';
 import { ServiceClock } from '../../src/service-client/connection.ts';
-import { openTransport } from '../../src/service-client/transport.ts';
+import { openTransport } from '../../src/host/http/transport.ts';
 import { serveForTest } from '../stage/serve.ts';
 
 describe('a service that answers Queue Run slowly', () => {

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { RunService } from '../../src/service-client/client.ts';
 import { type ServiceConnection, ServiceClock } from '../../src/service-client/connection.ts';
 import { keyFromEnvironment, type ApiKey } from '../../src/host/settings/api-key.ts';
-import { openTransport } from '../../src/service-client/transport.ts';
+import { openTransport } from '../../src/host/http/transport.ts';
 
 export type Act = (socket: Socket, asked: string, nth: number) => void;
 

@@ -6,7 +6,7 @@ import { classifyResponse, type PostClass, type PostFacts } from '../../src/batc
 import { connectRunService } from '../../src/service-client/client.ts';
 import { keyFromEnvironment } from '../../src/host/settings/api-key.ts';
 import { ServiceClock } from '../../src/service-client/connection.ts';
-import { openTransport } from '../../src/service-client/transport.ts';
+import { openTransport } from '../../src/host/http/transport.ts';
 import { openFullPort, RUN, Wire, type Got } from './wire.ts';
 import { PATIENCE_MS, WIRE_FAULTS, type WireFault } from './wire-faults.ts';
 

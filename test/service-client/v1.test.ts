@@ -5,7 +5,7 @@ import { classifyResponse } from '../../src/batch/classify-response.ts';
 import { outcomeOf } from '../../src/service-client/run-outcome.ts';
 import { keyFromEnvironment } from '../../src/host/settings/api-key.ts';
 import { ServiceClock } from '../../src/service-client/connection.ts';
-import { openTransport } from '../../src/service-client/transport.ts';
+import { openTransport } from '../../src/host/http/transport.ts';
 import { connectV1 } from '../../src/service-client/open-services.ts';
 import { openService, TOKEN } from '../run-service/asking.ts';
 import { answer, scripted, type Act } from './scripted.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keyFromEnvironment } from '../../src/host/settings/api-key.ts';
 import { ServiceClock } from '../../src/service-client/connection.ts';
-import { openTransport } from '../../src/service-client/transport.ts';
+import { openTransport } from '../../src/host/http/transport.ts';
 import { whichApi } from '../../src/service-client/open-services.ts';
 import { openService, TOKEN } from '../run-service/asking.ts';
 import { answer, scriptedAt } from './scripted.ts';

@@ -8,7 +8,7 @@ type Holder = { readonly attempt: Try; isOver: boolean };
 
 const HELD = new WeakMap<World, Holder[]>();
 const AGAIN_MS = 200;
-/** A transfer that is too slow ends after a minute (src/service-client/download.ts). */
+/** A transfer that is too slow ends after a minute (src/host/http/download.ts). */
 const SLOW_MS = { least: 5_000, most: 75_000 };
 
 /** Fetches as soon as a slot is free; `isSlow`: the host trickles, and the files are given up. */

@@ -13,7 +13,7 @@ import { connectRunService } from '../../src/service-client/client.ts';
 import type { Run } from '../../src/service-client/contract/run.ts';
 import { keyFromEnvironment } from '../../src/host/settings/api-key.ts';
 import { ServiceClock } from '../../src/service-client/connection.ts';
-import { openTransport } from '../../src/service-client/transport.ts';
+import { openTransport } from '../../src/host/http/transport.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';

@@ -2,7 +2,7 @@
 // those of the batch, and the open questions. The caller disposes of it.
 
 import type { Config } from '../../host/settings/config.ts';
-import { LOCAL } from '../../service-client/local-address.ts';
+import { LOCAL } from '../../host/local-address.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
 import { problem } from '../../errors/error.ts';
 import { type BatchFile } from '../../store/batch-file.ts';

@@ -8,12 +8,12 @@ import { problem } from '../../errors/error.ts';
 import { callSignal } from '../../host/call-signal.ts';
 import type { Config } from '../../host/settings/config.ts';
 import { identityOf } from '../../host/service-address.ts';
-import { isWebAddress } from '../../host/web-address.ts';
+import { isWebAddress } from '../../host/http/web-address.ts';
 import { addressExpiryMs } from '../../service-client/address-expiry.ts';
 import type { RunService } from '../../service-client/client.ts';
-import { openGoneFiles, type IsGone } from '../../service-client/gone-files.ts';
+import { openGoneFiles, type IsGone } from '../../host/http/gone-files.ts';
 import { openServices, type Spoken } from '../../service-client/open-services.ts';
-import { openTransport } from '../../service-client/transport.ts';
+import { openTransport } from '../../host/http/transport.ts';
 import { openStore } from '../../store/open-store.ts';
 
 export type FileToUpload = { readonly path: string; readonly sha256: string; readonly bytes: number };

@@ -26,7 +26,7 @@ import type { BatchSpec } from '../batch-spec.ts';
 import type { SheetCopy } from '../copy-sheet.ts';
 import type { Preparing } from '../incoming-folder.ts';
 import type { CreateParams } from '../draft-stages.ts';
-import type { IsGone } from '../../service-client/gone-files.ts';
+import type { IsGone } from '../../host/http/gone-files.ts';
 import { FileAddresses, openUploads, UPLOADS_IN_FLIGHT, type UploadMemory } from '../files/file-addresses.ts';
 import { inOneOrder } from '../reuse/reuse.ts';
 import { Picks, type PicksParams } from './picks.ts';

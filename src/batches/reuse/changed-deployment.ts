@@ -3,7 +3,7 @@
 
 import { openServices } from '../../service-client/open-services.ts';
 import type { Deployment } from '../../service-client/contract/deployment.ts';
-import { openTransport } from '../../service-client/transport.ts';
+import { openTransport } from '../../host/http/transport.ts';
 import type { Config } from '../../host/settings/config.ts';
 import { isSameService } from '../../host/service-address.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';

@@ -4,7 +4,7 @@
 import { canonical } from '../../host/formats/canonical-json.ts';
 import { problem } from '../../errors/error.ts';
 import { isSameService } from '../../host/service-address.ts';
-import { LOCAL } from '../../service-client/local-address.ts';
+import { LOCAL } from '../../host/local-address.ts';
 import type { SheetOptions } from '../../sheet/sheet-source.ts';
 import { openStore } from '../../store/open-store.ts';
 import {

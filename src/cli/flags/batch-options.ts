@@ -26,7 +26,7 @@ import {
 } from '../../batches/given-options.ts';
 import type { BatchRequest } from '../../batches/batch-request.ts';
 import { isAddress } from '../../errors/redact.ts';
-import { LOCAL } from '../../service-client/local-address.ts';
+import { LOCAL } from '../../host/local-address.ts';
 import type { Api } from '../../host/api-version.ts';
 import type { Spoken } from '../../service-client/open-services.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';

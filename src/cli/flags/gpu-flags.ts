@@ -4,7 +4,7 @@
 import { resolve } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import { namedModel } from '../../host/settings/named-model.ts';
-import { isWebAddress, namedServer } from '../../host/web-address.ts';
+import { isWebAddress, namedServer } from '../../host/http/web-address.ts';
 import type { GivenGpus } from '../../library/register-own-gpus.ts';
 import type { Servers } from '../../library/servers.ts';
 import type { OwnFlags } from './flags.ts';

@@ -6,7 +6,7 @@ import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { ownRun } from '../../audit/list-runs.ts';
 import { isTerminal } from '../../service-client/contract/statuses.ts';
 import { openServices } from '../../service-client/open-services.ts';
-import { openTransport } from '../../service-client/transport.ts';
+import { openTransport } from '../../host/http/transport.ts';
 import { count } from '../format.ts';
 
 export type Phases = {

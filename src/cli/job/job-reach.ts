@@ -16,7 +16,7 @@ import { keptLines } from '../../host/kept-lines.ts';
 import { ownTasksIn } from '../../host/settings/named-program.ts';
 import { isThisMachine } from '../../host/settings/proxies.ts';
 import { isTrusted, trust, type TrustSubject } from '../../host/settings/trust-notes.ts';
-import { namedServer } from '../../host/web-address.ts';
+import { namedServer } from '../../host/http/web-address.ts';
 import { allowedPrograms } from '../../notices/prepare-targets.ts';
 import { readTarget } from '../../options/notify-target.ts';
 import { workflowFileIn } from '../flags/workflow-file.ts';

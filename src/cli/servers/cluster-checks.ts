@@ -5,7 +5,7 @@ import pMap from 'p-map';
 import { membersQueueOf, TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { list, problem, RunsheetError, errorMessage } from '../../errors/error.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
-import { fetchOutside } from '../../host/outgoing.ts';
+import { fetchOutside } from '../../host/http/outgoing.ts';
 import type { Config } from '../../host/settings/config.ts';
 import { undeliveredNotices } from '../../library/handle/undelivered-notices.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';

@@ -22,7 +22,7 @@ import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import type { RunService } from '../../service-client/client.ts';
 import type { Deployment } from '../../service-client/contract/deployment.ts';
 import { openServices } from '../../service-client/open-services.ts';
-import { openTransport } from '../../service-client/transport.ts';
+import { openTransport } from '../../host/http/transport.ts';
 import { printerFor, type Context, type Printer, type Next } from '../context.ts';
 import { sameCommand } from '../next-command.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';

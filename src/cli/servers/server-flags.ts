@@ -2,7 +2,7 @@
 
 import { fail } from '../flags/flag-kinds.ts';
 import { BEHAVIOURS, SERVICE_DEFAULTS } from '../../run-service/service-settings.ts';
-import { isWebAddress } from '../../host/web-address.ts';
+import { isWebAddress } from '../../host/http/web-address.ts';
 import {
   age,
   api,

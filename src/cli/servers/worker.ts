@@ -9,7 +9,7 @@ import { openLog } from '../../host/log.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
 import { startWorker, type RunningWorker } from '../../worker/worker.ts';
 import type { WorkerParts } from '../../worker/composition.ts';
-import { canReachReceiver } from '../../service-client/local-address.ts';
+import { canReachReceiver } from '../../host/local-address.ts';
 import { printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';

@@ -1,7 +1,7 @@
 // A hosted model as people name it: `fal:fal-ai/flux/dev`, with its price before it: `0.025/run=fal:fal-ai/flux/dev`, or by
 // the address of its Cog container: `cog:http://127.0.0.1:5000`.
 
-import { isWebAddress, withScheme } from '../web-address.ts';
+import { isWebAddress, withScheme } from '../http/web-address.ts';
 import { list, nearest, problem } from '../../errors/error.ts';
 import { isModelHost, MODEL_HOSTS, type ModelHost } from '../../options/server-kind.ts';
 

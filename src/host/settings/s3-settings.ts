@@ -4,7 +4,7 @@ import { problem } from '../../errors/error.ts';
 import { keepSecret } from '../../errors/redact.ts';
 import { keySource, type KeySource } from './s3-keys.ts';
 import type { Environment } from '../user-folders.ts';
-import { isWebAddress } from '../web-address.ts';
+import { isWebAddress } from '../http/web-address.ts';
 
 export type S3Settings = {
   readonly keys: KeySource;

@@ -5,9 +5,9 @@ import type { Pause, PauseKind } from '../../batch/pausing/pause-kinds.ts';
 import type { Config } from '../../host/settings/config.ts';
 import { readEvents } from '../../results/all-events.ts';
 import { reasonWithRows } from '../../results/batch-rows.ts';
-import { LOCAL } from '../../service-client/local-address.ts';
+import { LOCAL } from '../../host/local-address.ts';
 import { openServices } from '../../service-client/open-services.ts';
-import { openTransport } from '../../service-client/transport.ts';
+import { openTransport } from '../../host/http/transport.ts';
 import { checkPlace } from '../../store/open-store.ts';
 import type { FoundBatch } from './found-batch.ts';
 

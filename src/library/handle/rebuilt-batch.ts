@@ -18,7 +18,7 @@ import type { Config } from '../../host/settings/config.ts';
 import { sealParts } from '../../results/parts-seal.ts';
 import { endBefore } from '../../results/summary.ts';
 import { openServices } from '../../service-client/open-services.ts';
-import { openTransport } from '../../service-client/transport.ts';
+import { openTransport } from '../../host/http/transport.ts';
 import type { Holder } from '../../store/holder.ts';
 import { createContinued, createPass, newestPass, readPass } from '../../store/passes.ts';
 import { announceRebuild, enterRebuilt, type ServiceMoment, readStarted } from '../../store/started.ts';

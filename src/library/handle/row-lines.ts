@@ -18,7 +18,7 @@ import type { FoundBatch } from './found-batch.ts';
 import type { Config } from '../../host/settings/config.ts';
 import type { RunService } from '../../service-client/client.ts';
 import { openServices } from '../../service-client/open-services.ts';
-import { openTransport } from '../../service-client/transport.ts';
+import { openTransport } from '../../host/http/transport.ts';
 
 export type RowLine = {
   readonly record: ShownRow;

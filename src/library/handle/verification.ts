@@ -8,7 +8,7 @@ import { errorMessage, isRunsheetError, problem } from '../../errors/error.ts';
 import type { Config } from '../../host/settings/config.ts';
 import { nameOf } from '../../results/batch-rows.ts';
 import { openServices } from '../../service-client/open-services.ts';
-import { openTransport } from '../../service-client/transport.ts';
+import { openTransport } from '../../host/http/transport.ts';
 import type { Abortable } from '../abortable.ts';
 import { atRisk } from '../../batch/accounting/request-ledger.ts';
 import type { Summary } from '../../results/summary.ts';

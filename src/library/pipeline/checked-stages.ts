@@ -2,7 +2,7 @@
 // one before must exist, as far as that is knowable without results.
 
 import { openServices } from '../../service-client/open-services.ts';
-import { openTransport } from '../../service-client/transport.ts';
+import { openTransport } from '../../host/http/transport.ts';
 import type { Deployment } from '../../service-client/contract/deployment.ts';
 import { checkRequest, checkSettings } from '../../batches/batch-spec.ts';
 import { findDeployment } from '../../batches/find-deployment.ts';

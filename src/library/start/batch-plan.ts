@@ -8,7 +8,7 @@ import { earlierNotes, ignoredText, questionText } from '../../batches/question-
 import { ignoredGpus, statedAnswers, type EarlierBatches, type Question } from '../../batches/questions.ts';
 import type { Config } from '../../host/settings/config.ts';
 import { queueToWire } from '../../service-client/contract/queue.ts';
-import { canReachReceiver } from '../../service-client/local-address.ts';
+import { canReachReceiver } from '../../host/local-address.ts';
 import { temporalFrom } from '../../temporal/temporal-address.ts';
 import { cacheRows } from '../../sheet/placed-rows.ts';
 import type { RefusedRows } from '../../sheet/refused-rows.ts';

@@ -2,10 +2,10 @@
 
 import { createHmac } from 'node:crypto';
 import { request } from 'undici';
-import { isRetryable } from '../../host/retryable-status.ts';
-import { FileFault } from '../../service-client/download-faults.ts';
-import { guardFor } from '../../service-client/networks.ts';
-import { openFileTransport, openTransport } from '../../service-client/transport.ts';
+import { isRetryable } from '../../host/http/retryable-status.ts';
+import { FileFault } from '../../host/http/download-faults.ts';
+import { guardFor } from '../../host/http/networks.ts';
+import { openFileTransport, openTransport } from '../../host/http/transport.ts';
 import type { AnyNoticeBody } from '../notice-body.ts';
 import { undeliverable, undelivered } from '../undelivered.ts';
 

@@ -1,7 +1,7 @@
 // The body of a control request: servers, workflows, and the ids of programs.
 
 import { z } from 'zod';
-import { isWebAddress, withScheme } from '../../host/web-address.ts';
+import { isWebAddress, withScheme } from '../../host/http/web-address.ts';
 import { MODEL_HOSTS, SERVER_KINDS } from '../../options/server-kind.ts';
 import { statedPriceSchema } from './vendor-price.ts';
 import { isSeat } from './server-address.ts';

@@ -8,9 +8,9 @@ import { errorMessage } from '../../errors/error.ts';
 import { jsonIn as plainJsonIn, shortened, terminalLine } from '../../errors/outside-text.ts';
 import { withoutSecrets } from '../../errors/redact.ts';
 import { parseExactly } from '../../host/formats/exact-json.ts';
-import { openOutgoing } from '../../host/outgoing.ts';
+import { openOutgoing } from '../../host/http/outgoing.ts';
 import { plainJson } from '../../host/formats/python-json.ts';
-import { retryAfterOf } from '../../service-client/calls.ts';
+import { retryAfterOf } from '../../host/http/retryable-status.ts';
 import { Blocked, Unreachable } from './backend.ts';
 
 const ANSWER_MS = 10_000;

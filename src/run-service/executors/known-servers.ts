@@ -4,7 +4,7 @@
 //      given ──answers, or was known──▶ kept ──▶ takes runs ──no run needs it──▶ forgotten
 
 import { errorMessage, problem, type RunsheetError } from '../../errors/error.ts';
-import { withScheme } from '../../host/web-address.ts';
+import { withScheme } from '../../host/http/web-address.ts';
 import { identityOf } from '../../host/service-address.ts';
 import { plural } from '../../options/number-text.ts';
 import { isModelHost, isVendor } from '../../options/server-kind.ts';

@@ -4,10 +4,10 @@
 import { extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import QuickLRU from 'quick-lru';
-import { isWebAddress } from '../../host/web-address.ts';
+import { isWebAddress } from '../../host/http/web-address.ts';
 import { problem } from '../../errors/error.ts';
 import { keepSecret } from '../../errors/redact.ts';
-import { openDownloads } from '../../service-client/download.ts';
+import { openDownloads } from '../../host/http/download.ts';
 import type { Database } from '../database.ts';
 import type { Deployment } from '../service-deployments.ts';
 import { Unreachable, type Backend, type PutFile } from './backend.ts';

@@ -1,7 +1,7 @@
 // Downloads a file of a run from the object store of its server, but never from a network that the server itself is not in.
 
 import { Readable } from 'node:stream';
-import { openDownloads } from '../../service-client/download.ts';
+import { openDownloads } from '../../host/http/download.ts';
 
 const download = openDownloads(4);
 const FILE_MS = 6 * 3_600_000;

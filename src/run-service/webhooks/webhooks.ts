@@ -12,7 +12,7 @@ import type { DeliveryRow } from '../database.ts';
 import { FifoQueue } from '../fifo-queue.ts';
 import type { LookupFunction } from 'node:net';
 import { request, type Dispatcher } from 'undici';
-import { openOutgoing } from '../../host/outgoing.ts';
+import { openOutgoing } from '../../host/http/outgoing.ts';
 import { errorMessage } from '../../errors/error.ts';
 import { isLoopback } from '../../options/loopback.ts';
 import type { outputShown, AnswerOf, webhookShown } from '../../service-client/contract/shown.ts';

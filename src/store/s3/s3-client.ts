@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
 import { request, type Dispatcher } from 'undici';
 import { outsideCalls, waitInCall, withCallSignal } from '../../host/call-signal.ts';
-import { openOutgoing } from '../../host/outgoing.ts';
+import { openOutgoing } from '../../host/http/outgoing.ts';
 import { type S3Place } from '../../host/s3-address.ts';
 import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/settings/s3-settings.ts';
 import { errorMessage, RunsheetError } from '../../errors/error.ts';

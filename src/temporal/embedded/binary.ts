@@ -144,7 +144,7 @@ async function answer(
 }
 
 /** Loads the network code only when it is needed. */
-const outside = async (): Promise<Fetch> => (await import('../../host/outgoing.ts')).fetchOutside;
+const outside = async (): Promise<Fetch> => (await import('../../host/http/outgoing.ts')).fetchOutside;
 
 async function firstBytes(url: string, fetching: Fetch): Promise<Response> {
   const slow = new AbortController();

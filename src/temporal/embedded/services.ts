@@ -11,7 +11,7 @@ import { keepSecret } from '../../errors/redact.ts';
 import { environmentFor } from '../../host/child-environment.ts';
 import type { Config } from '../../host/settings/config.ts';
 import { readOrCreateSecret } from '../../host/state-folder.ts';
-import { keepLocalService } from '../../service-client/local-address.ts';
+import { keepLocalService } from '../../host/local-address.ts';
 import { localDatabaseOf } from '../../run-service/kept-workflows.ts';
 import { temporalBinary } from './binary.ts';
 import { namespaceOf } from './instance.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { createOnce } from '../../../src/batches/create-once.ts';
-import { openDownloads } from '../../../src/service-client/download.ts';
+import { openDownloads } from '../../../src/host/http/download.ts';
 import { SheetRefused } from '../../../src/sheet/sheet-refused.ts';
 import { openScene, picture } from './scene.ts';
 

@@ -12,7 +12,7 @@ import type { Config } from '../../../src/host/settings/config.ts';
 import { connectRunService } from '../../../src/service-client/client.ts';
 import { remembering } from '../../../src/service-client/remembering.ts';
 import { ServiceClock } from '../../../src/service-client/connection.ts';
-import { openTransport } from '../../../src/service-client/transport.ts';
+import { openTransport } from '../../../src/host/http/transport.ts';
 import { connectV1 } from '../../../src/service-client/open-services.ts';
 import { readPage } from '../../../src/sheet/pages.ts';
 import { layoutOf } from '../../../src/store/batch-file.ts';

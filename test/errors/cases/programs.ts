@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { defaultPayloadConverter, type SerializationContext } from '@temporalio/common';
 import { sheetAt } from '../../../src/batches/sheet-address.ts';
 import { loadConfig } from '../../../src/host/settings/config.ts';
-import { openDownloads } from '../../../src/service-client/download.ts';
+import { openDownloads } from '../../../src/host/http/download.ts';
 import { encryptionWith } from '../../../src/temporal/encryption/codec.ts';
 import { payloadKeys } from '../../../src/temporal/encryption/payload-keys.ts';
 import { RunsheetPlugin } from '../../../src/worker/plugin.ts';

@@ -9,7 +9,7 @@ import {
   writePipeline,
   type StageDefinition,
 } from '../../../src/batches/pipeline/pipeline-folder.ts';
-import { openDownloads } from '../../../src/service-client/download.ts';
+import { openDownloads } from '../../../src/host/http/download.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { addResults } from '../../batches/earlier.ts';
 import { openScene } from '../../batches/files/scene.ts';

@@ -7,7 +7,7 @@ import {
 import { connectRunService } from '../../../src/service-client/client.ts';
 import { keyFromEnvironment } from '../../../src/host/settings/api-key.ts';
 import { ServiceClock } from '../../../src/service-client/connection.ts';
-import { openTransport } from '../../../src/service-client/transport.ts';
+import { openTransport } from '../../../src/host/http/transport.ts';
 import { openService, present, TOKEN } from '../../run-service/asking.ts';
 import { scripted, answer } from '../scripted.ts';
 

@@ -11,7 +11,7 @@ import type { OutputFile } from '../executor.ts';
 import type { StoredFile, StoredOutput, AssignedRun } from './assigned-run.ts';
 import { vendorFacts } from '../../../options/server-kind.ts';
 import type { Backend, FileRef, MadeOutput } from '../backend.ts';
-import { FileFault } from '../../../service-client/download-faults.ts';
+import { FileFault } from '../../../host/http/download-faults.ts';
 import { FileGone, type ServerDeps } from './server-deps.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../../../errors/error.ts';

@@ -9,7 +9,7 @@
 // are transactions.
 
 import { parseExactly } from '../../../host/formats/exact-json.ts';
-import { isWebAddress } from '../../../host/web-address.ts';
+import { isWebAddress } from '../../../host/http/web-address.ts';
 import type { Status } from '../../../service-client/contract/statuses.ts';
 import { chance } from '../../chance.ts';
 import type { DeploymentSpec } from '../../service-deployments.ts';
@@ -35,7 +35,7 @@ import type { RunRow } from '../../database.ts';
 import { isIP } from 'node:net';
 import { isFileType } from '../../../service-client/contract/file-inputs.ts';
 import { badValue, type Refusal } from '../../../service-client/contract/refusal.ts';
-import { networkOf } from '../../../service-client/networks.ts';
+import { networkOf } from '../../../host/http/networks.ts';
 
 type RehearsalWorld = Uploads & {
   readonly clock: Clock;

@@ -3,7 +3,7 @@
 // that no picture goes through the database.
 
 import type { Readable } from 'node:stream';
-import { isWebAddress } from '../../../host/web-address.ts';
+import { isWebAddress } from '../../../host/http/web-address.ts';
 import type { FileRef, MadeOutput } from '../backend.ts';
 import { fileNameIn, resultAt } from './vendor-answers.ts';
 

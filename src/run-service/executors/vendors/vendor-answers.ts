@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { isRetryable } from '../../../host/retryable-status.ts';
+import { isRetryable } from '../../../host/http/retryable-status.ts';
 import { errorMessage } from '../../../errors/error.ts';
 import { extensionFor, mediaTypeOf } from '../../../host/formats/media-types.ts';
 import { Unreachable, type Submitted } from '../backend.ts';

@@ -1,6 +1,6 @@
 // Files that a workflow names itself. They may be missing on any machine but the owner's.
 
-import { isWebAddress } from '../../../host/web-address.ts';
+import { isWebAddress } from '../../../host/http/web-address.ts';
 import { Unreachable, type Backend } from '../backend.ts';
 import type { InputType, Workflow } from './workflow.ts';
 

@@ -1,7 +1,7 @@
 // The fields that a request fills, and why a server would refuse its values.
 
 import { isRawNumber } from '../../../host/formats/exact-json.ts';
-import { isWebAddress } from '../../../host/web-address.ts';
+import { isWebAddress } from '../../../host/http/web-address.ts';
 import { list, nearest } from '../../../errors/error.ts';
 import { badValue, listed, type Refusal } from '../../../service-client/contract/refusal.ts';
 import { pathOf } from './naming/values.ts';

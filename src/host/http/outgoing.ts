@@ -4,8 +4,8 @@
 
 import type { LookupFunction } from 'node:net';
 import { Agent, Dispatcher, Pool, ProxyAgent, fetch as undiciFetch } from 'undici';
-import { errorMessage } from '../errors/error.ts';
-import { proxyFor, type Proxy } from './settings/proxies.ts';
+import { errorMessage } from '../../errors/error.ts';
+import { proxyFor, type Proxy } from '../settings/proxies.ts';
 
 const CONNECT_MS = 10_000;
 

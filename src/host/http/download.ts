@@ -2,9 +2,9 @@
 // redirect, or point into a private network. A slow line is allowed; a silent or trickling host is not.
 
 import { errors, request, type Dispatcher } from 'undici';
-import { isRetryable } from '../host/retryable-status.ts';
-import { errorMessage } from '../errors/error.ts';
-import { shortened, terminalLine } from '../errors/outside-text.ts';
+import { isRetryable } from './retryable-status.ts';
+import { errorMessage } from '../../errors/error.ts';
+import { shortened, terminalLine } from '../../errors/outside-text.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from './download-faults.ts';
 import { guardFor, type NetworkGuard } from './networks.ts';
 import { openFileTransport, type Silence } from './transport.ts';

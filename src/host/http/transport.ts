@@ -1,9 +1,9 @@
-// HTTP to the run service, with a callback right before the first byte of a request is written, so that it is always known
-// whether a POST was sent.
+// Transports for HTTP. Those to the run service call back right before the first byte of a request is written, so that it is
+// always known whether a POST was sent.
 
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { openOutgoing, passingOn } from '../host/outgoing.ts';
+import { openOutgoing, passingOn } from './outgoing.ts';
 import { serviceLookup } from './networks.ts';
 
 /** Called right before the first byte is written. If it throws, nothing is written and the request fails with its error. */

@@ -6,7 +6,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { proxyFor } from '../host/settings/proxies.ts';
+import { proxyFor } from '../settings/proxies.ts';
 import { FileFault, ONE_TRY } from './download-faults.ts';
 
 type Network =

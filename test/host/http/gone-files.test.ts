@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { openGoneFiles } from '../../src/service-client/gone-files.ts';
+import { openGoneFiles } from '../../../src/host/http/gone-files.ts';
 
 /** A host that answers every HEAD with this status. */
 async function hostOf(status: number): Promise<string> {

@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { openDownloads, type WantedFile } from '../../src/service-client/download.ts';
-import { FileFault, HostFault } from '../../src/service-client/download-faults.ts';
-import { serveForTest } from '../stage/serve.ts';
-import { stored, whole } from './ranged-file.ts';
+import { openDownloads, type WantedFile } from '../../../src/host/http/download.ts';
+import { FileFault, HostFault } from '../../../src/host/http/download-faults.ts';
+import { serveForTest } from '../../stage/serve.ts';
+import { stored, whole } from '../../service-client/ranged-file.ts';
 
 const HERE = 'http://127.0.0.1:1/api';
 const SILENCE = { headersMs: 300, idleMs: 300 };

@@ -1,10 +1,10 @@
 import { lookup } from 'node:dns/promises';
 import { describe, expect, it } from 'vitest';
-import { openDownloads } from '../../src/service-client/download.ts';
-import { FileFault } from '../../src/service-client/download-faults.ts';
-import { guardFor, networkOf } from '../../src/service-client/networks.ts';
-import { serveForTest } from '../stage/serve.ts';
-import { whole } from './ranged-file.ts';
+import { openDownloads } from '../../../src/host/http/download.ts';
+import { FileFault } from '../../../src/host/http/download-faults.ts';
+import { guardFor, networkOf } from '../../../src/host/http/networks.ts';
+import { serveForTest } from '../../stage/serve.ts';
+import { whole } from '../../service-client/ranged-file.ts';
 
 const HERE = 'http://127.0.0.1:1/api';
 const ELSEWHERE = 'https://93.184.215.14/api';

@@ -2,10 +2,9 @@
 // reach our receiver.
 
 import { join } from 'node:path';
-import { keyFromEnvironment } from '../host/settings/api-key.ts';
-import type { ServiceConnection } from './connection.ts';
-import { isThisMachine } from '../host/settings/proxies.ts';
-import { replaceFile } from '../host/replace-file.ts';
+import { keyFromEnvironment, type ApiKey } from './settings/api-key.ts';
+import { isThisMachine } from './settings/proxies.ts';
+import { replaceFile } from './replace-file.ts';
 import { textIfThere } from '../errors/file-fault.ts';
 
 /** Names the local run service in place of a base address, because its port may change between starts. */
@@ -22,7 +21,7 @@ export const keepLocalService = (home: string, address: LocalAddress): void =>
   replaceFile(localFile(home), JSON.stringify(address));
 
 /** undefined if no local run service was started in this state folder. */
-export function localService(home: string): Pick<ServiceConnection, 'base' | 'key'> | undefined {
+export function localService(home: string): { readonly base: string; readonly key: ApiKey } | undefined {
   const text = textIfThere(localFile(home));
   if (text === undefined) return undefined;
   const { base, token } = JSON.parse(text) as LocalAddress;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canReachReceiver } from '../../src/service-client/local-address.ts';
+import { canReachReceiver } from '../../src/host/local-address.ts';
 
 describe('a run service', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isWebAddress } from '../../src/host/web-address.ts';
+import { isWebAddress } from '../../../src/host/http/web-address.ts';
 
 it.each(['http://a.example', 'HTTPS://a.example/fox.png?x=1#y', 'http://[::1]:80/', 'http://../etc'])(
   'the text %s is an http address',

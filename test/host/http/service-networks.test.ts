@@ -5,11 +5,11 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { takeProxies } from '../../src/host/settings/proxies.ts';
-import { guardFor, networkOf, type NetworkGuard, type Resolve } from '../../src/service-client/networks.ts';
-import { openFileTransport, openTransport } from '../../src/service-client/transport.ts';
+import { takeProxies } from '../../../src/host/settings/proxies.ts';
+import { guardFor, networkOf, type NetworkGuard, type Resolve } from '../../../src/host/http/networks.ts';
+import { openFileTransport, openTransport } from '../../../src/host/http/transport.ts';
 import { request } from 'undici';
-import { serveForTest } from '../stage/serve.ts';
+import { serveForTest } from '../../stage/serve.ts';
 
 const METADATA = [
   '169.254.169.254',
