@@ -65,8 +65,8 @@ export const SHEET_ENTRIES = {
     flags: string;
     command?: string | undefined;
     isDeclined?: boolean;
-    /** Whether the user has to choose rows, which the command leaves open. */
-    isChoice?: boolean;
+    /** For each question that the command leaves open: the flags of its answers. */
+    choices?: readonly string[];
   }>(inputRefused, (f) => [
     f.isDeclined
       ? `nothing was sent, because you rejected how ${f.file} would be read: ${f.texts}`
@@ -75,13 +75,13 @@ export const SHEET_ENTRIES = {
       ? `replace these flags and run it again: ${f.flags}`
       : f.command === undefined
         ? `if they are right, add: ${f.flags}`
-        : f.isChoice
+        : f.choices?.length
           ? [
-              'choose which rows run, and which columns are sent, and add the flags of these answers',
+              `to choose which rows run, and what is sent, ${f.choices.map((flags) => `add ${flags}`).join('; and ')}`,
               f.command,
             ]
               .filter(Boolean)
-              .join(': ')
+              .join('\nto: ')
           : `if they are right: ${f.command}`,
   ]),
   E112: textFromThrower(inputRefused),

@@ -187,7 +187,9 @@ describe('a column of states', () => {
   it('is refused in a script, also with --yes', async () => {
     await expect(refusalOf([STATES], 'run', 'a.csv', '--yes')).rejects.toMatchObject({
       code: 'E111',
-      hint: expect.stringContaining('choose which rows run, and which columns are sent') as string,
+      hint: expect.stringContaining(
+        "to choose which rows run, and what is sent, add --where 'done != ",
+      ) as string,
     });
   });
 });

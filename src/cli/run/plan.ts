@@ -16,10 +16,10 @@ import { withOwnGpus } from '../flags/gpu-flags.ts';
 import { canaryPlanLines, forecastLines } from './forecast.ts';
 import { limitsOfV1, printBatch } from './plan-text.ts';
 import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan.ts';
-import { printedAnswers } from '../../sheet/guesses/guess.ts';
+import { choosesRows, printedAnswers } from '../../sheet/guesses/guess.ts';
 import { commandWith } from './answer-policy.ts';
 import { serversFor } from '../command-session.ts';
-import { count } from '../format.ts';
+import { count, plural } from '../format.ts';
 import { planJson } from '../json/plan-json.ts';
 
 type PlanFlags = SheetFlags & { readonly write?: string; readonly errors: boolean };
@@ -65,6 +65,11 @@ async function planSheet(context: Context, commandFlags: PlanFlags, sheet: strin
   const answers = printedAnswers(draft.laidOut.guesses ?? []);
   if (flags.write === undefined && answers.length > 0 && draft.file.sheet.inputs.length === 0)
     return printer.next(['hint', 'no column would be sent: choose another answer to a question above']);
+  const choices = (draft.laidOut.guesses ?? []).filter(choosesRows).length;
+  if (flags.write === undefined && choices > 0)
+    printer.notice(
+      `  choose    ${plural(choices, 'question')} above only you can answer: add the flags of one answer`,
+    );
   if (flags.write === undefined)
     return printer.next(['run', commandWith(['', '', 'run', ...args.slice(1)], answers)]);
   const words = withJob(args, LETTERS);

@@ -115,7 +115,11 @@ export function guessesRefused(
     '; ',
   );
   const flags = open.map(({ options }) => words(options)).join(' ');
-  return problem('E111', { file, texts, flags, command, isDeclined, isChoice: open.some(choosesRows) });
+  const choices = open
+    .filter(choosesRows)
+    .map(({ options, alternatives = [] }) => [...alternatives.map((answer) => answer.options), options])
+    .map((answers) => list([...new Set(answers.map(words))], ', or '));
+  return problem('E111', { file, texts, flags, command, isDeclined, choices });
 }
 
 /** The guesses behind a refusal, which explain it. */
