@@ -43,6 +43,26 @@ describe('a condition', () => {
   });
 
   it.each<[string, string, boolean]>([
+    ["output like '/imagine%'", '/Imagine a fox', true],
+    ["output like '/imagine%'", 'an /imagine', false],
+    ["output like '%fox'", 'a red fox', true],
+    ["output like '%fox'", 'a fox runs', false],
+    ["output like '%fox%'", 'a fox runs', true],
+    ["output like 'a%b%c'", 'a1b2b3c', true],
+    ["output like 'a%bc%c'", 'abc', false],
+    ["output like 'ab%ba'", 'aba', false],
+    ['output like fox', 'FOX', true],
+    ['output like fox', 'a fox', false],
+    ["output like '%'", '', true],
+    ["output not like '%fox%'", 'an owl', true],
+    ["not output like '%fox%'", 'a fox', false],
+    ["output like '%a.c%'", 'abc', false],
+    ['output = like', 'like', true],
+  ])('has a pattern: %s of %s is %s', (text, output, expected) => {
+    expect(matches(text, { output })).toBe(expected);
+  });
+
+  it.each<[string, string, boolean]>([
     ['seed > 9', '10', true],
     ["seed > '9'", '10', false],
     ['seed = 7', '7.0', true],
@@ -71,12 +91,12 @@ describe('a condition', () => {
   it.each([
     ['', 1, 'expected a column, found the end'],
     ['outcom = failed', 1, 'there is no column "outcom"'],
-    ['outcome', 8, 'expected =, !=, <, >, <=, >= or in, found the end'],
-    ['outcome is failed', 9, 'expected =, !=, <, >, <=, >= or in, found "is"'],
+    ['outcome', 8, 'expected =, !=, <, >, <=, >=, in or like, found the end'],
+    ['outcome is failed', 9, 'expected =, !=, <, >, <=, >=, in or like, found "is"'],
     ['outcome == failed', 10, 'expected a value, found "="'],
     ['outcome = and', 11, 'expected a value, found "and"'],
     ['outcome = a b', 13, 'expected and, or, or the end, found "b"'],
-    ['outcome not = a', 13, 'expected in, found "="'],
+    ['outcome not = a', 13, 'expected in or like, found "="'],
     ['outcome in a', 12, 'expected (, found "a"'],
     ['outcome in (a b)', 15, 'expected , or ), found "b"'],
     ['(outcome = a', 13, 'expected and, or, or ), found the end'],

@@ -1,5 +1,5 @@
-// Parses a condition on the columns of a row: `outcome = succeeded and (seed > 100 or prompt in ('a fox', dog))`. Columns and
-// values may have quotes of either kind; a doubled quote stands for itself. A number without quotes compares as a number, a date as
+// Parses a condition on the columns of a row: `outcome = succeeded and (seed > 100 or prompt in ('a fox', dog) or note like '%fox%')`.
+// Columns and values may have quotes of either kind; a doubled quote stands for itself. A number without quotes compares as a number, a date as
 // 2026-11-21 as a date, everything else as text.
 
 import { hintAmong, problem, type RunsheetError } from '../../errors/error.ts';
@@ -111,13 +111,22 @@ class Parser {
       return (cellOf) => compare(orderTo(cellOf(column)));
     }
     const isNegated = this.#take('not');
-    if (!this.#take('in')) throw this.#expected(isNegated ? 'in' : '=, !=, <, >, <=, >= or in');
+    if (this.#take('like')) return this.#alike(column, isNegated);
+    if (!this.#take('in')) throw this.#expected(isNegated ? 'in or like' : '=, !=, <, >, <=, >=, in or like');
     if (!this.#take('(')) throw this.#expected('(');
     const values = [this.#value()];
     while (this.#take(',')) values.push(this.#value());
     if (!this.#take(')')) throw this.#expected(', or )');
     const orders = values.map((value) => this.#orderTo(column, value, false));
     return (cellOf) => orders.some((orderTo) => orderTo(cellOf(column)) === 0) !== isNegated;
+  }
+
+  /** `%` stands for any text, as in SQL; upper and lower case are the same. */
+  #alike(column: string, isNegated: boolean): RowCondition {
+    const pieces = this.#value().text.toLowerCase().split('%');
+    this.#options.columns?.add(column);
+    this.#options.chosen?.add(column);
+    return (cellOf) => isAlike(cellOf(column).toLowerCase(), pieces) !== isNegated;
   }
 
   #orderTo(column: string, value: ComparedValue, isOrdered: boolean): (cell: string) => number {
@@ -168,6 +177,21 @@ class Parser {
   }
 
   #fault = (what: string, hint?: string): RunsheetError => whereFault(this.#text, this.#token.at, what, hint);
+}
+
+/** Whether the pieces stand in the text in this order, the first at its beginning and the last at its end. */
+function isAlike(text: string, pieces: readonly string[]): boolean {
+  const [first = '', ...later] = pieces;
+  const last = later.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const piece of later) {
+    const start = text.indexOf(piece, at);
+    if (start < 0) return false;
+    at = start + piece.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
 }
 
 type Token = {
