@@ -3,7 +3,8 @@
 // the same. A file whose content contradicts its name or type is not stored (R32).
 
 import { createHash, type Hash } from 'node:crypto';
-import { outputCheck, type OutputCheck, kindFault, type Promised } from '../src/host/formats/output-check.ts';
+import { outputCheck, type OutputCheck } from '../src/host/formats/output-check.ts';
+import { kindFault, type Promised } from '../src/host/formats/output-kind.ts';
 import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile } from '../src/service-client/contract/run.ts';
 import type { Arriving, Download } from '../src/host/http/download.ts';

@@ -3,7 +3,7 @@
 // formats without a signature.
 
 import { fileTypeFromBuffer } from 'file-type';
-import { isText, TEXT_FORMATS } from '../src/host/formats/output-check.ts';
+import { isText, TEXT_FORMATS } from '../src/host/formats/output-kind.ts';
 import { isPassiveSvg } from './passive-svg.ts';
 
 const setOf = (extensions: string): ReadonlySet<string> => new Set(extensions.split(' '));

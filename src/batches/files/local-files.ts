@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import pMap, { pMapIterable } from 'p-map';
 import { errorMessage, nearest, problem } from '../../errors/error.ts';
 import type { Config } from '../../host/settings/config.ts';
-import { kindFault } from '../../host/formats/output-check.ts';
+import { kindFault } from '../../host/formats/output-kind.ts';
 import { beforeUpload, marked, type Media } from '../../service-client/contract/file-inputs.ts';
 import type { Spoken } from '../../service-client/open-services.ts';
 import { said, type Guess } from '../../sheet/guesses/guess.ts';

@@ -2,7 +2,8 @@
 // file that is cut off or empty fails the run.
 
 import { createReadStream, openSync, readSync, closeSync, statSync } from 'node:fs';
-import { kindFault, outputCheck } from '../../../host/formats/output-check.ts';
+import { outputCheck } from '../../../host/formats/output-check.ts';
+import { kindFault } from '../../../host/formats/output-kind.ts';
 import type { TryFile } from './try-folder.ts';
 
 /** Larger files are judged by their first bytes. */
