@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runLogSchema, type LogLine } from '../../src/service-client/contract/run.ts';
-import { failureIn, remembering } from '../../src/service-client/remembering.ts';
+import { failureIn } from '../../src/service-client/failure-reason.ts';
+import { remembering } from '../../src/service-client/remembering.ts';
 import { outcomeOf } from '../../src/service-client/run-outcome.ts';
 import { runOf } from '../audit/lists.ts';
 
