@@ -27,8 +27,6 @@ import { readFromSheet, SheetOfFiles, type FromRequest, type FromSheet } from '.
 import {
   QuestionsOpen,
   unanswered,
-  withAgreed,
-  withStated,
   type Answers,
   type ChangedDeployment,
   type EarlierBatches,
@@ -36,6 +34,7 @@ import {
   type Question,
   type RowsElsewhere,
 } from './questions.ts';
+import { withAgreed, withStated } from './agreed-options.ts';
 import { findBatchOfResults } from './reuse/batch-of-results.ts';
 import { changedBefore } from './reuse/changed-deployment.ts';
 import { findUnchanged } from './reuse/reuse.ts';

@@ -2,8 +2,7 @@
 
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord, terminalLine } from '../errors/outside-text.ts';
-import { exactMoney } from '../options/number-text.ts';
-import { count, plural } from '../options/number-text.ts';
+import { count, exactMoney, plural } from '../options/number-text.ts';
 import { guessesRefused, printedAnswers } from '../sheet/guesses/guess.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { LowBudget } from './low-budget.ts';

@@ -2,14 +2,12 @@
 // its user; a command answers with flags, a program with options.
 
 import { definedOnly } from '../options/defined-only.ts';
-import { exactMoney } from '../options/number-text.ts';
-import { plural } from '../options/number-text.ts';
-import { stayingOf } from '../options/table.ts';
+import { exactMoney, plural } from '../options/number-text.ts';
 import { flagsOf, membersOf } from '../options/written-options.ts';
 import { choosesRows, unconfirmed, type Guess, type GuessOptions } from '../sheet/guesses/guess.ts';
-import type { SheetOptions } from '../sheet/sheet-source.ts';
 import type { FilesFound } from '../sheet/input-files.ts';
 import type { BatchFile } from '../store/batch-file.ts';
+import { agreedIn, type AgreedOptions } from './agreed-options.ts';
 import type { LowBudget } from './low-budget.ts';
 
 export type Answers = {
@@ -145,18 +143,19 @@ export type Question =
     };
 
 /** The change of the request that an answer makes. */
-export type Patch =
-  | {
-      readonly answers: Answers;
-      readonly again?: true;
-      /** Options of a batch, used where the request has none. */
-      readonly options?: AgreedOptions;
-      /** Options that replace those of the request. */
-      readonly stated?: GuessOptions;
-      /** A new cost limit. */
-      readonly settings?: { readonly maxCostNano: number };
-    }
-  | { readonly into: string };
+export type Patch = AnswersPatch | { readonly into: string };
+
+type AnswersPatch = {
+  readonly answers: Answers;
+  /** Whether a new batch is made, even if one of the same rows exists. */
+  readonly again?: true;
+  /** Options of a batch, used where the request has none. */
+  readonly options?: AgreedOptions;
+  /** Options that replace those of the request. */
+  readonly stated?: GuessOptions;
+  /** A new cost limit. */
+  readonly settings?: { readonly maxCostNano: number };
+};
 
 export type QuestionAnswer = {
   readonly key: string;
@@ -204,13 +203,15 @@ const yes = (flags: QuestionAnswer['flags'], option: string, answers: Answers): 
 ];
 
 /** Buys the rows in a new batch (--again). `options`: the options of the batch that has the rows. */
-const again = (text: string, answers: Answers, options?: AgreedOptions): QuestionAnswer => ({
+const again = (text: string, patch: AnswersPatch): QuestionAnswer => ({
   key: 'a',
   text,
-  flags: [['--again'], ...flagsOf({ ...options })],
-  option: ["reuse: 'again'", ...membersOf({ ...options })].join(', '),
-  with: { answers, ...(answers === AGAIN && { again: true }), ...(options && { options }) },
+  flags: [['--again'], ...flagsOf({ ...patch.options })],
+  option: ["reuse: 'again'", ...membersOf({ ...patch.options })].join(', '),
+  with: patch,
 });
+
+const EVERY_ROW = { answers: AGAIN, again: true } as const;
 
 const moved = (wish: 'keep' | 'again', text: string): QuestionAnswer => ({
   key: wish.charAt(0),
@@ -248,10 +249,12 @@ const ANSWERS: {
       option: `getHandle('${batch}').append(…)`,
       with: { into: batch },
     },
-    again('make a new batch of them', AGAIN, agreedIn(file)),
+    again('make a new batch of them', { ...EVERY_ROW, options: agreedIn(file) }),
   ],
-  open: () => [again('run all rows, although these may be bought twice', AGAIN)],
-  undelivered: ({ rows }) => [again(`run all ${plural(rows, 'row')}, also those that were paid for`, AGAIN)],
+  open: () => [again('run all rows, although these may be bought twice', EVERY_ROW)],
+  undelivered: ({ rows }) => [
+    again(`run all ${plural(rows, 'row')}, also those that were paid for`, EVERY_ROW),
+  ],
   earlier: (question) => [
     {
       key: 'r',
@@ -260,16 +263,18 @@ const ANSWERS: {
       option: "reuse: 'reuse'",
       with: { answers: { earlier: 'reuse' } },
     },
-    again(`run all ${plural(question.rows, 'row')} again`, { earlier: 'again' }),
+    again(`run all ${plural(question.rows, 'row')} again`, { answers: { earlier: 'again' } }),
   ],
   moved: ({ done }) => [
     moved('keep', `keep the results of ${plural(sumOf(done), 'row')}`),
     moved('again', `run ${sumOf(done) === 1 ? 'it' : 'them'} again, with other files`),
   ],
   elsewhere: ({ rows }) => [
-    again(`buy them again: run all ${plural(rows, 'row')} here`, { elsewhere: 'again' }),
+    again(`buy them again: run all ${plural(rows, 'row')} here`, { answers: { elsewhere: 'again' } }),
   ],
-  changed: ({ rows }) => [again(`run all ${plural(rows, 'row')} with the new version`, { changed: 'new' })],
+  changed: ({ rows }) => [
+    again(`run all ${plural(rows, 'row')} with the new version`, { answers: { changed: 'new' } }),
+  ],
   otherGpu: () => yes([['--accept-gpu']], 'acceptGpu: true', { otherGpu: 'accept' }),
   outsideFiles: () => yes([['--accept-files']], 'acceptFiles: true', { outsideFiles: 'accept' }),
   manyRows: ({ rows }) => yes([['--limit', String(rows)]], `limit: ${rows}`, { manyRows: 'accept' }),
@@ -301,44 +306,6 @@ export const statedAnswers = (question: Question): PossibleAnswers =>
 /** The answers that a terminal or a page offers; none if too much is at stake for one keypress. */
 export const offeredAnswers = (question: Question): readonly QuestionAnswer[] =>
   isOffered(question) ? statedAnswers(question) : [];
-
-/** The options of a batch that also apply to its results, which have the columns of its sheet. */
-export type AgreedOptions = Partial<Omit<SheetOptions, 'format'>>;
-
-function agreedIn({ sheet: { options } }: BatchFile): AgreedOptions {
-  const { map, set, drop, types, keyColumn, gpuColumn, gpu } = options;
-  return {
-    map,
-    set,
-    drop,
-    types,
-    ...definedOnly({ keyColumn, gpuColumn, gpu }),
-    ...stayingOf(options, [true]),
-  };
-}
-
-/** Replaces options of a request by stated ones; pairs and dropped columns are added. */
-export const withStated = (own: Omit<SheetOptions, 'format'>, stated: GuessOptions) => ({
-  ...withAgreed({ map: {}, set: {}, drop: [], types: {}, ...stated }, own),
-  // A guess about a template completes the user's own text.
-  set: { ...own.set, ...stated.set },
-});
-
-/** Completes the options of a request with the options of a batch. */
-export function withAgreed(
-  own: Omit<SheetOptions, 'format'>,
-  { map, set, drop = [], types, gpu, ...agreed }: AgreedOptions,
-): Omit<SheetOptions, 'format'> {
-  return {
-    ...agreed,
-    ...(gpu !== undefined && own.ladder === undefined && { gpu }),
-    ...own,
-    map: { ...map, ...own.map },
-    set: { ...set, ...own.set },
-    drop: [...new Set([...drop, ...own.drop])],
-    types: { ...types, ...own.types },
-  };
-}
 
 const isOffered = (question: Question): boolean =>
   question.id !== 'open' && (question.id !== 'earlier' || isVersionSure(question));
