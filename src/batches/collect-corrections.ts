@@ -43,7 +43,7 @@ export async function withFurther(
       corrections.push(...next);
     }
   }
-  return lackingToo(error, { corrections, texts });
+  return lackingToo(error, { corrections, texts: [...new Set(texts)] });
 }
 
 const skipsRows = (correction: Correction): boolean =>
@@ -85,13 +85,17 @@ function withFlags(options: Options, flags: readonly GivenFlag[]): Options {
   return {
     ...options,
     ...added,
-    map: { ...options.map, ...map },
-    set: { ...options.set, ...set },
+    map: without({ ...options.map, ...map }, set ?? {}),
+    set: without({ ...options.set, ...set }, map ?? {}),
     drop: [...options.drop, ...drop],
     types: { ...options.types, ...types },
     ...(splits.length === 0 ? {} : { split: splits }),
   };
 }
+
+/** An input that gets another source loses its own. */
+const without = (sources: Options['map'], newer: object): Options['map'] =>
+  Object.fromEntries(Object.entries(sources).filter(([input]) => !Object.hasOwn(newer, input)));
 
 /** `--skip-rows` is `skipRows`. */
 const optionOf = (flag: string): string =>

@@ -3,6 +3,7 @@
 import { type Media, isBeforeUpload, mediaOf } from '../service-client/contract/file-inputs.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import { isWebAddress } from '../host/http/web-address.ts';
+import type { NearFile } from './misplaced-files.ts';
 import type { Feed } from './input-sources.ts';
 import { columnsIn, type Template } from './templates.ts';
 import { linkFrom, valueFrom } from './cell-parts.ts';
@@ -10,8 +11,13 @@ import { valuesIn } from './grid/expanded-rows.ts';
 import { kindOf, takesFiles, type CellKind } from './parse-cell.ts';
 import type { SheetRecord } from './sheet-record.ts';
 
-/** Why a cell gives no file (E210). `isAbsent`: no file of this machine has that name. */
-export type NoFile = { readonly what: string; readonly hint: string; readonly isAbsent?: true };
+/** Why a cell gives no file (E210). `isAbsent`: no file of this machine has that name; `near`: a file of that name has it in another place. */
+export type NoFile = {
+  readonly what: string;
+  readonly hint: string;
+  readonly isAbsent?: true;
+  readonly near?: NearFile;
+};
 
 /** Files by their content. */
 export type FilesFound = {

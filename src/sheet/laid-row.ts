@@ -18,6 +18,7 @@ import type { RowNames } from './row-keys.ts';
 import { placeOfCell, rowReader, type ReadRow } from './row-reader.ts';
 import type { RowSorter } from './sending-order.ts';
 import { cellText, type SheetRecord } from './sheet-record.ts';
+import type { MisplacedFiles } from './misplaced-files.ts';
 import { sizeOf } from './size-classes.ts';
 
 type SortKey = Exclude<ReturnType<RowSorter>, RunsheetError>;
@@ -52,11 +53,12 @@ export type RowLaying = {
   readonly unread: UnreadRows | undefined;
   /** Finds what is odd in a row, if odd rows are refused. */
   readonly oddCells?: OddCells | undefined;
+  readonly misplaced?: MisplacedFiles | undefined;
 };
 
 export function rowLayer(laying: RowLaying): RowLayer {
   const { plan, files, names, unread } = laying;
-  const read = rowReader(plan, files);
+  const read = rowReader(plan, files, laying.misplaced);
   const isUnmapped = plan.problems.some(({ code }) => code === 'E203');
   const sent = sentColumns(plan);
   return (record, number) => {

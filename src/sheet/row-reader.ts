@@ -24,7 +24,7 @@ import {
   withoutUnit,
   YES_MARK,
 } from './parse-cell.ts';
-import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
+import { cellAddress } from './xlsx/cell-value.ts';
 import { type SheetPlace, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import { definedOnly } from '../options/defined-only.ts';
@@ -33,6 +33,8 @@ import { absentFile, type Feed } from './input-sources.ts';
 import { fraction, IN_THOUSANDS, plainNumber, withoutCommas } from './number-signs.ts';
 import { isKey, MAX_KEY } from './row-keys.ts';
 import { columnsIn, type Template } from './templates.ts';
+import { FAULTS, markFault, type MarkFault } from './mark-faults.ts';
+import type { MisplacedFiles } from './misplaced-files.ts';
 import { linkFrom, valueFrom } from './cell-parts.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { gpuNamed, isDefaultGpu, notAGpu } from './gpu-names.ts';
@@ -57,8 +59,8 @@ export type ReadRow = {
 
 export type RowReader = (record: SheetRecord, row: number) => ReadRow;
 
-/** Reads records by a column mapping. `files`: the files read for the record. */
-export function rowReader(plan: ColumnMapping, files?: InputFiles): RowReader {
+/** Reads records by a column mapping. `files`: the files read for the record; `misplaced` takes the cells of files. */
+export function rowReader(plan: ColumnMapping, files?: InputFiles, misplaced?: MisplacedFiles): RowReader {
   const { feeds } = plan;
   // Canonical JSON has sorted names, so they are sorted once for all rows. A request speaks of the fields of a workflow.
   const members = feeds
@@ -68,7 +70,7 @@ export function rowReader(plan: ColumnMapping, files?: InputFiles): RowReader {
   return (record, row) => {
     if (record.fault) return unreadable(plan, record.fault, row);
     const wrong: RunsheetError[] = [];
-    const look: Look = { plan, record, row, wrong, files };
+    const look: Look = { plan, record, row, wrong, files, misplaced };
     const read = { inputs: inputsOf(look, feeds, members), gpu: gpuOf(look), key: keyOf(look), wrong };
     wrong.sort(byPlace);
     return read;
@@ -96,6 +98,7 @@ type Look = {
   readonly row: number;
   readonly wrong: RunsheetError[];
   readonly files: InputFiles | undefined;
+  readonly misplaced: MisplacedFiles | undefined;
 };
 
 /** A member of the request: its name as JSON, and which feed its value comes from. */
@@ -130,6 +133,7 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   const isText = record.members === undefined || !isOwn(record, index);
   if (!isLinked && (isEmpty(cell, isText || feed.type?.required === true) || isNothing(plan, cell))) {
     if (feed.type?.required) wrong.push(emptyCell(look, feed, index));
+    if (takesFiles(feed.kind)) look.misplaced?.take(index, feed.input, 'empty');
     return undefined;
   }
   const named = takesFiles(feed.kind) ? filesIn(feed.kind, cell, link) : [];
@@ -247,18 +251,22 @@ function fileOf(
   { text, link }: NamedFile,
   index: number | undefined,
 ): string | undefined {
-  const { plan, record, row, wrong, files } = look;
+  const { plan, record, row, wrong, files, misplaced } = look;
   const column = index === undefined ? undefined : (plan.columns[index]?.name ?? '');
   const where = column === undefined ? `--set ${feed.input}` : `column "${column}"`;
   const cell = fileCell(text, link);
   if ('address' in cell && cell.isTaken && column !== undefined) files?.taken(column);
   const sent = fileFor({ text, cell }, feed, files);
+  if (index !== undefined && 'column' in feed.from && (typeof sent === 'string' || 'atServer' in sent))
+    misplaced?.take(index, feed.input, undefined);
   if (typeof sent === 'string') return sent;
   if ('atServer' in sent) {
     files?.atServer(where, text);
     return text;
   }
-  const { isAbsent: _, ...fault } = ('path' in cell && severalFiles(cell.path)) || sent;
+  if ('near' in sent && index !== undefined && 'column' in feed.from)
+    misplaced?.take(index, feed.input, sent.near);
+  const { isAbsent: _, near: _near, ...fault } = ('path' in cell && severalFiles(cell.path)) || sent;
   if (column === undefined && row > 1) return undefined; // A fault of every row is reported once.
   const place = index === undefined ? { file: plan.file } : placeOfCell(plan, record, row, index);
   const isListed = 'isSeveral' in fault && column !== undefined && 'column' in feed.from;
@@ -364,35 +372,3 @@ function shown({ plan, record }: Look, index: number): string {
 
 const byPlace = (a: RunsheetError, b: RunsheetError): number =>
   (a.place?.line ?? 0) - (b.place?.line ?? 0) || (a.place?.column ?? 0) - (b.place?.column ?? 0);
-
-type MarkFault = { readonly what: string; readonly hint: string };
-
-const FAULTS: Readonly<Partial<Record<NonNullable<CellMark['is']>, MarkFault>>> = {
-  error: { what: 'an error of a formula', hint: 'correct the formula, or enter the value' },
-  uncalculated: {
-    what: 'a formula without a value',
-    hint: 'open the workbook in Excel or LibreOffice, which calculates it, and save it',
-  },
-  inexact: {
-    what: 'a number of more than 15 digits, of which the workbook has lost some',
-    hint: 'format the column as text, then enter the numbers again',
-  },
-};
-
-const DATE: MarkFault = {
-  what: 'a date, not a number',
-  hint: 'format the cell as a number, and enter it again',
-};
-
-const PICTURE: MarkFault = {
-  what: 'a picture in the workbook itself',
-  hint: 'save the pictures as files beside the sheet, and write their names into the cells',
-};
-
-/** Why a cell cannot provide a value of this kind; undefined if it can. */
-function markFault(mark: CellMark | undefined, kind: CellKind): MarkFault | undefined {
-  if (mark === undefined) return undefined;
-  if (takesFiles(kind) && mark.isPicture) return PICTURE;
-  if (mark.is === 'date') return isNumeric(kind) ? DATE : undefined;
-  return mark.is && FAULTS[mark.is];
-}

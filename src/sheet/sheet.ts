@@ -185,7 +185,7 @@ async function layRows(
   const { files, unread } = laying;
   const ahead = filesAhead(plan.feeds, files, plan.nothings);
   const names = new RowNames();
-  const layRow = rowLayer({ ...laying, plan, names });
+  const layRow = rowLayer({ ...laying, misplaced: problems.misplaced, plan, names });
   const gpus = new Map<string, number>();
   const content = createHash('sha256');
   let rows = 0;

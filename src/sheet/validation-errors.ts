@@ -7,6 +7,7 @@ import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
 import type { SheetSource, SheetOptions } from './sheet-source.ts';
+import { MisplacedFiles } from './misplaced-files.ts';
 import { SheetRefused } from './sheet-refused.ts';
 import { isWorkbook } from './formats.ts';
 import { alsoMet, conditionWord } from './where/condition-word.ts';
@@ -29,6 +30,7 @@ export const ERRORS_HEADER = 'code,file,line,column,row,column_name,message,hint
 const hasRepair = ({ hint = '' }: RunsheetError): boolean => hint.startsWith('did you mean ');
 
 export class Problems {
+  readonly misplaced = new MisplacedFiles();
   readonly #place: ErrorsPlace;
   readonly #kinds = new Map<string, ErrorKind>();
   readonly #byCode = new Map<string, number>();
@@ -124,6 +126,7 @@ export class Problems {
     { rows, columns }: Pick<SheetRefused, 'rows' | 'columns'>,
   ): Promise<SheetRefused> {
     await this.#list.commit();
+    this.#mergeMisplaced(columns.map(({ name }) => name));
     const corrected = this.#withCommand(this.#shown(), options, rows);
     const problems = await withExcerpts(corrected.problems, source, options);
     const report = { problems, total: this.#total, byCode: Object.fromEntries(this.#byCode), rows, columns };
@@ -137,6 +140,17 @@ export class Problems {
       condition === undefined ? undefined : `to leave these out: --where ${shellWord(condition)}`,
     ];
     return new SheetRefused(refused, refused.errorsFile, hints.filter(Boolean).join('\n'));
+  }
+
+  /** Files that all lie in one other place are one error, with the flag that finds them. */
+  #mergeMisplaced(names: readonly string[]): void {
+    for (const [name, { first, count }] of this.#kinds) {
+      const [error] = first;
+      const merged = error?.code === 'E210' ? this.misplaced.asOne(error, names) : undefined;
+      if (merged === undefined) continue;
+      this.#kinds.set(name, { count: 1, first: [merged], lines: [] });
+      this.#total -= count - 1;
+    }
   }
 
   /** Discards an unfinished list; does nothing after {@link refusal}. */

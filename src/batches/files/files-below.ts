@@ -1,8 +1,10 @@
 // Lists files in the folders beside a sheet, for the hint of a cell that names none.
 
 import { readdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, extname, join, sep } from 'node:path';
 import { nearest } from '../../errors/error.ts';
+import { mediaKindOf } from '../../host/formats/media-types.ts';
+import type { NearFile } from '../../sheet/misplaced-files.ts';
 
 /** A sheet may lie in a home folder, so that the search ends early. */
 const MAX_ENTRIES = 5000;
@@ -27,6 +29,24 @@ export async function filesBelow(folder: string): Promise<readonly string[]> {
     folders = deeper;
   }
   return files;
+}
+
+/** A file of this name in a folder below, or with an ending that the name lacks; the nearest to the folder first. */
+export function placeBelow(files: readonly string[], path: string): NearFile | undefined {
+  const name = path.replaceAll('\\', '/').replace(/^\.\//, '');
+  if (name.startsWith('/') || name.startsWith('../')) return undefined;
+  const own = files.map((file) => file.replaceAll(sep, '/'));
+  const placed = (file: string, after: string): NearFile => ({
+    before: file.slice(0, file.length - name.length - after.length),
+    after,
+  });
+  const isIn = (file: string, written: string): boolean => file === written || file.endsWith(`/${written}`);
+  const same = own.find((file) => isIn(file, name));
+  if (same !== undefined) return placed(same, '');
+  const longer = own.find(
+    (file) => mediaKindOf(file) !== undefined && isIn(file.slice(0, -extname(file).length), name),
+  );
+  return longer === undefined ? undefined : placed(longer, extname(longer));
 }
 
 /** The file of this name in any folder, or the one with the most similar name. */

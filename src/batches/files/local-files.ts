@@ -16,9 +16,10 @@ import { beforeUpload, marked, type Media } from '../../service-client/contract/
 import type { Spoken } from '../../service-client/open-services.ts';
 import { said, type Guess } from '../../sheet/guesses/guess.ts';
 import type { FilesFound, InputFiles, NoFile } from '../../sheet/input-files.ts';
+import type { NearFile } from '../../sheet/misplaced-files.ts';
 import { allowedSheet } from '../../store/allowed-folders.ts';
 import type { FilePlace } from '../copy-sheet.ts';
-import { filesBelow, nearestBelow } from './files-below.ts';
+import { filesBelow, nearestBelow, placeBelow } from './files-below.ts';
 import { isWindowsPath, pathInSubsystem } from './windows-path.ts';
 import { FileAddresses, openUploads, UPLOADS_IN_FLIGHT, type FileToUpload } from './file-addresses.ts';
 
@@ -71,6 +72,8 @@ export class LocalFiles implements InputFiles, Disposable {
   readonly #named;
   #addresses: FileAddresses<Named> | undefined;
   #near = 0;
+  #place: NearFile | undefined;
+  #unplaced = 0;
   #below: Promise<readonly string[]> | undefined;
   #isUploaded = false;
   #isChecked = false;
@@ -246,8 +249,10 @@ export class LocalFiles implements InputFiles, Disposable {
       if (read !== undefined) return read;
     }
     const [full = path] = paths;
-    const near = await this.#nearest(path, full);
-    return { fault: { ...notAFile(`there is no ${full}`, near).fault, isAbsent: true } };
+    const near = await this.#placeBelow(path);
+    const meant = near === undefined ? await this.#nearest(path, full) : near.before + path + near.after;
+    const { fault } = notAFile(`there is no ${full}`, meant);
+    return { fault: { ...fault, isAbsent: true, ...(near && { near }) } };
   }
 
   /** undefined if there is no such file. */
@@ -275,6 +280,20 @@ export class LocalFiles implements InputFiles, Disposable {
     }
   }
 
+  /** The place of the file below the folder of the sheet; the place of the file before is tried first. */
+  async #placeBelow(path: string): Promise<NearFile | undefined> {
+    const { folders: [folder] = [], within } = this.#params.beside ?? {};
+    if (folder === undefined || within !== undefined) return undefined;
+    const last = this.#place;
+    if (last !== undefined && (await isFile(join(folder, last.before + path + last.after)))) return last;
+    if (this.#unplaced > MAX_NEAR) return undefined;
+    this.#below ??= filesBelow(folder);
+    const place = placeBelow(await this.#below, path);
+    if (place === undefined) this.#unplaced += 1;
+    else this.#place = place;
+    return place;
+  }
+
   /** The most similar file name, as the cell would write it; else a file of this name in another folder beside the sheet. */
   async #nearest(path: string, full: string): Promise<string | undefined> {
     this.#near += 1;
@@ -288,6 +307,12 @@ export class LocalFiles implements InputFiles, Disposable {
     return nearestBelow(await this.#below, path);
   }
 }
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (facts) => facts.isFile(),
+    () => false,
+  );
 
 const a = (media: Media): string => (media === 'video' ? 'a video' : `an ${media}`);
 

@@ -94,13 +94,17 @@ export const REPEATED_FLAGS: ReadonlySet<string> = new Set(
   ),
 );
 
+const SOURCES: ReadonlySet<string> = new Set(['--map', '--set']);
+
 /** Sets a flag; a flag with a single value replaces the earlier one. */
 function withFlag(args: readonly string[], [flag, value]: GivenFlag): readonly string[] {
   const at = args.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
   // An input has one text, or one column.
-  const input = flag === '--set' || flag === '--map' ? value?.slice(0, value.indexOf('=') + 1) : undefined;
-  const own = args.findIndex((word, index) => args[index - 1] === flag && input && word.startsWith(input));
-  if (own > 0 && value !== undefined) return args.toSpliced(own, 1, value);
+  const input = SOURCES.has(flag) ? value?.slice(0, value.indexOf('=') + 1) : undefined;
+  const isSource = (word: string, index: number): boolean =>
+    input !== undefined && SOURCES.has(args[index - 1] ?? '') && word.startsWith(input);
+  const own = args.findIndex(isSource);
+  if (own > 0 && value !== undefined) return args.toSpliced(own - 1, 2, flag, value);
   if (at === -1 || REPEATED_FLAGS.has(flag)) {
     const isThere = args.some((word, index) => word === flag && args[index + 1] === value);
     if (isThere) return args;

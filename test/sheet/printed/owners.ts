@@ -9,6 +9,8 @@ export type OwnedSheet = {
   readonly rows: readonly OwnedRow[];
   /** The line that asks about what would otherwise be lost. */
   readonly asks?: RegExp;
+  /** Pictures beside the sheet. */
+  readonly pictures?: readonly string[];
   /** The refusal, where no command can be right. */
   readonly refuses?: RegExp;
 };
@@ -252,6 +254,17 @@ const CELLS: readonly OwnedSheet[] = [
         { Pictures: 'https://a.example/cap.jpg', prompt: 'a cap on a beach' },
       ],
       { asks: /--split Pictures/ },
+    ),
+  ),
+  on(
+    'edit',
+    t2i(
+      'subfolder.csv',
+      [
+        { Foto: 'upload:fotos/1.jpg', Bearbeitung: 'Kabel entfernen' },
+        { Foto: 'upload:fotos/2.jpg', Bearbeitung: 'Himmel aufhellen' },
+      ],
+      { pictures: ['fotos/1.jpg', 'fotos/2.jpg'] },
     ),
   ),
   on('edit', t2i('image-local-path.csv', [], { refuses: /image-local-path\.csv/ })),

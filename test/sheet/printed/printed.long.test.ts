@@ -1,8 +1,8 @@
 // A user who pastes what is printed, unread: no command that `plan` prints about a small sheet loses a row or a cell that its
 // owner filled in, unless a question of its own has said so.
 
-import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Console } from '../../console/console.ts';
 import { commandsIn, wordsOf } from '../../errors/printed-commands.ts';
@@ -10,6 +10,9 @@ import { OWNED, type OwnedSheet } from './owners.ts';
 
 const SHEETS = join(import.meta.dirname, 'sheets');
 const DEPLOYMENTS = JSON.parse(readFileSync(join(SHEETS, 'deployments.json'), 'utf8')) as readonly object[];
+
+/** A picture of one pixel. */
+const PICTURE = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAAC', 'base64');
 
 /** Commands that a user pastes one after the other before giving up. */
 const PASTES = 12;
@@ -45,6 +48,10 @@ async function pasted(sheet: OwnedSheet): Promise<readonly string[]> {
   process.chdir(console.folder);
   onTestFinished(() => process.chdir(before));
   copyFileSync(join(SHEETS, sheet.file), join(console.folder, sheet.file));
+  for (const picture of sheet.pictures ?? []) {
+    mkdirSync(dirname(join(console.folder, picture)), { recursive: true });
+    writeFileSync(join(console.folder, picture), PICTURE);
+  }
 
   const wrong: string[] = [];
   const texts: string[] = [];
