@@ -11,7 +11,7 @@ import { REASON_BYTES } from '../src/batch/bounds.ts';
 import type { OverdueRun, RunCompletion } from '../src/batch/events.ts';
 import type { PolledRun } from '../src/batch/commands.ts';
 import { errorMessage, isRunsheetError } from '../src/errors/error.ts';
-import { clipped } from '../src/options/clipped.ts';
+import { clipped } from '../src/options/text/clipped.ts';
 import { isTerminal } from '../src/service-client/contract/statuses.ts';
 import { NOT_OBSERVED, type Observation, observe, type Sight } from '../src/service-client/observation.ts';
 import type { Deps, OpenBatch } from './deps.ts';

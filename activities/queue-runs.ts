@@ -10,7 +10,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { AttemptRef, SentAttempt } from '../src/batch/outcome.ts';
 import { REASON_BYTES } from '../src/batch/bounds.ts';
 import { classifyResponse, type PostFacts } from '../src/batch/classify-response.ts';
-import { clipped } from '../src/options/clipped.ts';
+import { clipped } from '../src/options/text/clipped.ts';
 import type { GroupResult, PostResult } from '../src/batch/events.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import { expiredFile } from '../src/service-client/address-expiry.ts';

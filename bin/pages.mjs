@@ -27,7 +27,7 @@ const PAGES = {
 };
 const FOLDERS = Object.values(PAGES).map(({ entry }) => dirname(entry));
 /** The only modules outside of these folders whose values a page may import. */
-const SHARED = ['src/options/number-text.ts', 'src/host/formats/media-types.ts'];
+const SHARED = ['src/options/text/printed-numbers.ts', 'src/host/formats/media-types.ts'];
 /** Packages whose other versions may give other bytes. */
 const MADE_BY = ['rolldown', 'preact', 'uplot'];
 

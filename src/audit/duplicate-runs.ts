@@ -17,7 +17,7 @@ import type { BatchFile } from '../store/batch-file.ts';
 import { KnownRuns } from './known-runs.ts';
 import { ListReach } from './list-reach.ts';
 import { NoList, listRuns, ownRun, type ListParams, leastShown } from './list-runs.ts';
-import { rounded } from '../options/number-text.ts';
+import { rounded } from '../options/text/printed-numbers.ts';
 
 export type ReadingParams = Omit<ListParams, 'service' | 'workflowId' | 'reach'> & {
   readonly file: BatchFile;

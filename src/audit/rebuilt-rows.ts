@@ -10,7 +10,7 @@ import type { BatchParams } from '../batch/params.ts';
 import { retryAt } from '../batch/run-retries.ts';
 import type { RowState, UnconfirmedRow } from '../batch/state/row-state.ts';
 import { laneOf, numberOf, placeIn, type Lane, type Segment } from '../batch/state/lanes.ts';
-import { MAX_RETRIES } from '../options/option-bounds.ts';
+import { MAX_RETRIES } from '../options/bounds-and-defaults.ts';
 import { outcomeOf } from '../service-client/run-outcome.ts';
 import type { OwnRun } from './list-runs.ts';
 

@@ -1,7 +1,7 @@
 // Counts attempts that ended without success by likeness. Two reasons are alike if they differ only in quoted texts
 // and in words with a digit, a slash, an @ or a dot inside: numbers, ids, file names and addresses.
 
-import { clipped, clippedAtWord } from '../options/clipped.ts';
+import { clipped, clippedAtWord } from '../options/text/clipped.ts';
 import { REASON_BYTES } from './bounds.ts';
 import type { Outcome } from './outcome.ts';
 

@@ -1,6 +1,6 @@
 // The limits of a batch that several files share, each with the reason for its size. Names in _MS are milliseconds, names in _BYTES bytes of JSON.
 
-import { MAX_CONCURRENCY } from '../options/option-bounds.ts';
+import { MAX_CONCURRENCY } from '../options/bounds-and-defaults.ts';
 
 /** Attempts per group: many share one activity under load, and few become unconfirmed if the worker is lost. */
 export const GROUP_ATTEMPTS = 32;

@@ -1,7 +1,7 @@
 // The events that a batch receives. The workflow creates them from signals, activity results and timers. Most of them travel in
 // Temporal payloads, so they stay small: no outputs, no URLs.
 
-import { clipped, clippedAtWord } from '../options/clipped.ts';
+import { clipped, clippedAtWord } from '../options/text/clipped.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { REASON_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
 import type { PostClass } from './classify-response.ts';

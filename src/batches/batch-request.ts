@@ -15,7 +15,7 @@ import { type BatchSpec, type ServiceSpec, type Settings, checkRequest } from '.
 import type { SheetCopy } from './copy-sheet.ts';
 import type { CreateParams } from './draft-stages.ts';
 import type { Deployment } from '../service-client/contract/deployment.ts';
-import { count } from '../options/number-text.ts';
+import { count } from '../options/text/printed-numbers.ts';
 
 export type BatchRequest = Pick<BatchSpec, 'options' | 'settings' | 'order'> &
   Pick<CreateParams, 'name' | 'again' | 'madeFor' | 'stage' | 'answers'> & {

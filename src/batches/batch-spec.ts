@@ -1,7 +1,7 @@
 // The parameters of a batch besides its sheet: deployment, service and settings. Defaults are chosen here once and stored in
 // batch.json.
 
-import { USUAL_RETRIES } from '../options/option-bounds.ts';
+import { USUAL_RETRIES } from '../options/bounds-and-defaults.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { AUTO_START, mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
 import { mostRetries } from '../options/failure-kind.ts';
@@ -28,7 +28,7 @@ import { formOf } from '../options/read.ts';
 import type { Config } from '../host/settings/config.ts';
 import { prepareNotify, type Programs } from '../notices/prepare-targets.ts';
 import { refuseUnbounded } from '../store/attempt-cost-bound.ts';
-import { count } from '../options/number-text.ts';
+import { count } from '../options/text/printed-numbers.ts';
 
 export type ServiceSpec = {
   /** The API's base address, or `local`. */

@@ -2,7 +2,7 @@
 
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord, terminalLine } from '../errors/outside-text.ts';
-import { count, exactMoney, plural } from '../options/number-text.ts';
+import { count, exactMoney, plural } from '../options/text/printed-numbers.ts';
 import { guessesRefused, printedAnswers } from '../sheet/guesses/guess.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { LowBudget } from './low-budget.ts';

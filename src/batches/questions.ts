@@ -2,7 +2,7 @@
 // its user; a command answers with flags, a program with options.
 
 import { definedOnly } from '../options/defined-only.ts';
-import { exactMoney, plural } from '../options/number-text.ts';
+import { exactMoney, plural } from '../options/text/printed-numbers.ts';
 import { flagsOf, membersOf } from '../options/written-options.ts';
 import { choosesRows, unconfirmed, type Guess, type GuessOptions } from '../sheet/guesses/guess.ts';
 import type { FilesFound } from '../sheet/input-files.ts';

@@ -1,7 +1,7 @@
 // Prints a line for each column of a sheet: what becomes of it, and its first value.
 
 import { terminalLine } from '../errors/outside-text.ts';
-import { count, plural } from '../options/number-text.ts';
+import { count, plural } from '../options/text/printed-numbers.ts';
 import type { ColumnUse, Use } from '../sheet/column-use.ts';
 
 /** Longer names and values are cut at this many characters. */

@@ -23,7 +23,7 @@ import * as flags from './servers/server-flags.ts';
 import { schedule } from './schedule/schedule-commands.ts';
 import { PARSER_TEXT } from './flags/parser-faults.ts';
 import { version, PROGRAM } from '../host/package-version.ts';
-import { MAX_POOL_SIZE } from '../options/option-bounds.ts';
+import { MAX_POOL_SIZE } from '../options/bounds-and-defaults.ts';
 import { named as nameKind } from '../options/kinds.ts';
 
 const SHEET = 'a file, an address, - for stdin, or nightly.job.toml';

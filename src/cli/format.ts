@@ -1,14 +1,12 @@
-// Formats numbers, times, money and errors. Colours appear only on terminals that support them.
+// Formats errors, guesses and tables. Colours appear only on terminals that support them.
 
 import { styleText } from 'node:util';
 import { RunsheetError, errorMessage, type SheetPlace } from '../errors/error.ts';
 import { shortened, terminalLine, terminalLines } from '../errors/outside-text.ts';
 import { guessesBehind, guessText, type Guess } from '../sheet/guesses/guess.ts';
-import { count, money, plural } from '../options/number-text.ts';
+import { count, money, plural } from '../options/text/printed-numbers.ts';
 import { columnLines } from './column-lines.ts';
 import { SheetRefused } from '../sheet/sheet-refused.ts';
-
-export { bytesText, count, money, plural, span } from '../options/number-text.ts';
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 

@@ -21,7 +21,7 @@ import type { Session } from './session.ts';
 import { performance } from 'node:perf_hooks';
 import type { Uploading } from '../batches/files/local-files.ts';
 import type { LongComparison } from '../batches/long-comparison.ts';
-import { count } from '../options/number-text.ts';
+import { count } from '../options/text/printed-numbers.ts';
 
 /** Servers to ask about batches: the configured ones, if they run, and other servers of this user. */
 export type ServerConnection = {

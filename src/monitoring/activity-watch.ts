@@ -11,7 +11,7 @@ import type { BatchEvent } from '../batch/events.ts';
 import type { BatchRef } from '../batch/workflow-ids.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { errorMessage } from '../errors/error.ts';
-import { rounded } from '../options/number-text.ts';
+import { rounded } from '../options/text/printed-numbers.ts';
 
 export type ActivityWatchDeps = {
   readonly log: Logger;

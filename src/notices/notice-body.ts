@@ -12,7 +12,7 @@ import type { BatchFile } from '../store/batch-file.ts';
 import type { FiringError, ScheduleNotice } from '../batch/notices/schedule-notice.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';
 import { withoutSecrets } from '../errors/redact.ts';
-import { money } from '../options/number-text.ts';
+import { money } from '../options/text/printed-numbers.ts';
 
 const count = z.number().int().nonnegative();
 

@@ -2,8 +2,8 @@
 // help texts and the readers of user input are in other files.
 
 import { readTarget } from './notify-target.ts';
-import { MAX_NOTIFY_TARGETS } from './option-bounds.ts';
-import { exactMoney } from './number-text.ts';
+import { MAX_NOTIFY_TARGETS } from './bounds-and-defaults.ts';
+import { exactMoney } from './text/printed-numbers.ts';
 
 const isWhole = (value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): value is number =>
   Number.isInteger(value) && (value as number) >= least && (value as number) <= most;

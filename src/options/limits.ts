@@ -11,7 +11,7 @@ import {
   MAX_RETRIES,
   MAX_STARTS_PER_MINUTE,
   USUAL_RETRIES,
-} from './option-bounds.ts';
+} from './bounds-and-defaults.ts';
 import { FAILURE_KINDS } from './failure-kind.ts';
 import { GPUS } from './gpu.ts';
 import { concurrency, count, countBy, moment, money, named, rowsOrShare, targets } from './kinds.ts';

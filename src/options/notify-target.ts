@@ -5,8 +5,8 @@
 //   slack:[<name>]      an incoming webhook in RUNSHEET_SLACK_WEBHOOK
 //   mailto:a@b          mail                       exec:/path     a program where the worker runs
 
-import { NOTIFY_TARGET_BYTES } from './option-bounds.ts';
-import { clipped } from './clipped.ts';
+import { NOTIFY_TARGET_BYTES } from './bounds-and-defaults.ts';
+import { clipped } from './text/clipped.ts';
 import { isLoopbackAddress } from './loopback.ts';
 
 export type NotifyTarget =

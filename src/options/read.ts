@@ -1,10 +1,10 @@
 // Reads the value of an option as it is written: as the text of a flag, or as a value in a program or in JSON.
 
 import { UNCONFIRMED_RULES, type Axes, type Repeat, type Unconfirmed } from './batch-kinds.ts';
-import { MAX_NOTIFY_TARGETS } from './option-bounds.ts';
+import { MAX_NOTIFY_TARGETS } from './bounds-and-defaults.ts';
 import type { KeptOf } from './limits.ts';
 import { isObject, type Wrong } from './kinds.ts';
-import { count } from './number-text.ts';
+import { count } from './text/printed-numbers.ts';
 import { readTarget } from './notify-target.ts';
 import { readMoment } from './moment.ts';
 import type { OptionKind } from './table.ts';

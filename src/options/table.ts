@@ -2,7 +2,7 @@
 // readers of programs, the fields of batch.json, the tables of the documentation and shell completion are derived
 // from it.
 
-import { MAX_CANARY_ROWS } from './option-bounds.ts';
+import { MAX_CANARY_ROWS } from './bounds-and-defaults.ts';
 import { axes, choice, flag, pairs, repeat, span, text, texts, unconfirmed } from './batch-kinds.ts';
 import type * as batchKinds from './batch-kinds.ts';
 import { count, named } from './kinds.ts';

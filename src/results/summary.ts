@@ -16,7 +16,7 @@ import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import { passName, readPasses } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkerCount } from '../store/workers.ts';
-import { rounded } from '../options/number-text.ts';
+import { rounded } from '../options/text/printed-numbers.ts';
 import { knownCost } from '../options/prices.ts';
 
 export type Summary = {

@@ -1,7 +1,7 @@
 // Derives an attempt's outcome from its run. Nothing else decides that a run has ended (R8).
 
 import { REASON_BYTES } from '../batch/bounds.ts';
-import { clipped } from '../options/clipped.ts';
+import { clipped } from '../options/text/clipped.ts';
 import type { RunFailure, FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { withoutSecrets } from '../errors/redact.ts';

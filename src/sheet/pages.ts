@@ -5,7 +5,7 @@ import { problem, type RunsheetError } from '../errors/error.ts';
 import { Pieces, readAhead } from '../store/pieces.ts';
 import type { Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
-import { count } from '../options/number-text.ts';
+import { count } from '../options/text/printed-numbers.ts';
 
 export const PAGE_ROWS = 500;
 

@@ -4,7 +4,7 @@
 import { isRawNumber } from '../host/formats/exact-json.ts';
 import { isGpu } from '../options/gpu.ts';
 import { MAX_SIZE_CLASSES } from '../batch/bounds.ts';
-import { MAX_RUNGS } from '../options/option-bounds.ts';
+import { MAX_RUNGS } from '../options/bounds-and-defaults.ts';
 import { problem } from '../errors/error.ts';
 import { wrongGpu } from './gpu-names.ts';
 import type { SheetOptions } from './sheet-source.ts';

@@ -3,9 +3,8 @@
 import type { Client } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import type { BatchMemo } from '../../workflows/signals.ts';
-import type { BatchRef } from '../batch/workflow-ids.ts';
 import type { Progress } from '../batch/shown/progress.ts';
-import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
+import { batchNameOf, workflowIdOf, type BatchRef } from '../batch/workflow-ids.ts';
 
 export type RecentBatch = BatchRef & {
   /** `failed`: the workflow ended without a result, for example because it was terminated. */

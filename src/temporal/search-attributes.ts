@@ -6,7 +6,7 @@ import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/
 import proto from '@temporalio/proto';
 import type { runsheetBatch } from '../../workflows/batch-workflow.ts';
 import type { Logger } from 'pino';
-import { clipped } from '../options/clipped.ts';
+import { clipped } from '../options/text/clipped.ts';
 import { KEYWORD_BYTES, SEARCH_ATTRIBUTES, type SearchedBatch } from '../batch/shown/search-attributes.ts';
 import { isRefusedAs, rootOf } from './client-errors.ts';
 import { isCloud, type TemporalAddress } from './temporal-address.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { addEnd, alikeText, likenessOf, mostAlike, NO_ENDS } from '../../src/batch/alike-ends.ts';
 import { REASON_BYTES } from '../../src/batch/bounds.ts';
-import { jsonBytes } from '../../src/options/clipped.ts';
+import { jsonBytes } from '../../src/options/text/clipped.ts';
 
 const failed = (reason: string) => ({ outcome: 'failed', reason }) as const;
 const areAlike = (a: string, b: string): boolean => likenessOf(failed(a)) === likenessOf(failed(b));

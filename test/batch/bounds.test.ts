@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mostConcurrency } from '../../src/batch/bounds.ts';
-import { MAX_CONCURRENCY, MAX_RETRIES } from '../../src/options/option-bounds.ts';
+import { MAX_CONCURRENCY, MAX_RETRIES } from '../../src/options/bounds-and-defaults.ts';
 
 describe('concurrency', () => {
   it('the most runs at the same time are 3,000 if rows are hardly tried again, and fewer the more often they may be', () => {

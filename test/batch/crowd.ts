@@ -12,7 +12,7 @@ import {
 } from '../../src/batch/accounting/duplicates.ts';
 import { tallyUse } from '../../src/batch/accounting/tally.ts';
 import { GPU_NAME_CHARS, MAX_GPU_NAMES, mostConcurrency } from '../../src/batch/bounds.ts';
-import { MAX_RETRIES } from '../../src/options/option-bounds.ts';
+import { MAX_RETRIES } from '../../src/options/bounds-and-defaults.ts';
 import { type Event, type PostResult, type RunCompletion, note, MAX_LOG } from '../../src/batch/events.ts';
 import { acknowledge, MAX_ACKNOWLEDGED } from '../../src/batch/on-event/user-command.ts';
 import type { UnconfirmedRule } from '../../src/batch/params.ts';

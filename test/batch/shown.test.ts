@@ -14,7 +14,7 @@ import {
 } from '../../src/batch/shown/shown-batch.ts';
 import { begin } from '../../src/batch/state/state.ts';
 import { placeIn } from '../../src/batch/state/lanes.ts';
-import { jsonBytes } from '../../src/options/clipped.ts';
+import { jsonBytes } from '../../src/options/text/clipped.ts';
 import { paramsOf } from './params.ts';
 import { running } from './scenes.ts';
 

@@ -13,7 +13,7 @@ import {
   MAX_EVIDENCE,
   MAX_REPORTED,
 } from '../../src/batch/accounting/duplicates.ts';
-import { MAX_RETRIES } from '../../src/options/option-bounds.ts';
+import { MAX_RETRIES } from '../../src/options/bounds-and-defaults.ts';
 import { unconfirmedRows, unsentPlaces } from '../../src/batch/state/state.ts';
 import { isFull } from '../../src/batch/state/put-row.ts';
 import { Crowd } from './crowd.ts';

@@ -64,7 +64,7 @@ export const copyAll = (): void => copy('bin', 'src', 'activities', 'workflows',
 export const copyPages = (): void =>
   copy(
     'bin',
-    'src/options/number-text.ts',
+    'src/options/text/printed-numbers.ts',
     'src/host/formats/media-types.ts',
     'src/results/page/browser',
     'src/run-service/dashboard/browser',

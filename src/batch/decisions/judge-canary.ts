@@ -1,4 +1,4 @@
-import { clipped } from '../../options/clipped.ts';
+import { clipped } from '../../options/text/clipped.ts';
 import { REASON_BYTES } from '../bounds.ts';
 import { isCanaryCollected, withoutSuccess } from '../canary.ts';
 import type { Canary } from '../params.ts';

@@ -3,7 +3,7 @@
 // notification (`notifyAgain`). A batch without targets notes nothing, so a target that is added later learns what
 // still holds.
 
-import { NOTIFY_FAILED } from '../../options/option-bounds.ts';
+import { NOTIFY_FAILED } from '../../options/bounds-and-defaults.ts';
 import { type Command } from '../commands.ts';
 import { RESULTS, type Event, note } from '../events.ts';
 import { spentNano } from '../sending-limits/budget.ts';

@@ -1,4 +1,4 @@
-import { exactMoney } from '../../options/number-text.ts';
+import { exactMoney } from '../../options/text/printed-numbers.ts';
 import { pause } from '../pausing/pauses.ts';
 import {
   attemptCost,

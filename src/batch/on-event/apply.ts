@@ -1,6 +1,6 @@
 // Dispatches each event to its handler. Handlers only change the state; decisions issue the commands.
 
-import { clipped } from '../../options/clipped.ts';
+import { clipped } from '../../options/text/clipped.ts';
 import { REASON_BYTES } from '../bounds.ts';
 import { noteServiceTime } from '../clock.ts';
 import { type Event, PASS, RESULTS } from '../events.ts';

@@ -3,7 +3,7 @@
 
 import { attemptKey } from '../outcome.ts';
 import { CLOCK_SLACK_MS, LEASE_MS, REASON_BYTES } from '../bounds.ts';
-import { clipped } from '../../options/clipped.ts';
+import { clipped } from '../../options/text/clipped.ts';
 import { noteServiceTime } from '../clock.ts';
 import { enterAccepted, enterPost } from '../accounting/request-ledger.ts';
 import { reportOthers } from '../accounting/duplicates.ts';

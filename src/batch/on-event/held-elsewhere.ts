@@ -4,7 +4,7 @@
 //   refused ──▶ paused: elsewhere ──a write is taken──▶ continues: the rebuild was given up, or `resume` has taken the batch back
 //                                 ──the other execution is entered──▶ this workflow ends (E515)
 
-import { clipped } from '../../options/clipped.ts';
+import { clipped } from '../../options/text/clipped.ts';
 import { REASON_BYTES } from '../bounds.ts';
 import { pause } from '../pausing/pauses.ts';
 import type { State } from '../state/state.ts';

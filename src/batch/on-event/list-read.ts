@@ -3,17 +3,16 @@
 // the control run (a run of ours accepted later), otherwise 30 min. If no list can prove anything, the attempt
 // keeps its slot until a webhook names its run or the user's rule abandons it.
 
-import { clipped } from '../../options/clipped.ts';
+import { clipped } from '../../options/text/clipped.ts';
 import { rememberAbandoned } from '../accounting/duplicates.ts';
 import { enterResolved } from '../accounting/request-ledger.ts';
 import { CLOCK_SLACK_MS, LEASE_MS, MAX_RESUBMITS, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
 import type { ListReading } from '../events.ts';
 import { nextAttempt } from '../ladder.ts';
 import { countAbsences } from '../sending-limits/circuit-breaker.ts';
-import { amend, put } from '../state/put-row.ts';
+import { amend, put, endRow } from '../state/put-row.ts';
 import { pastWith, type UnconfirmedRow } from '../state/row-state.ts';
 import { type State, unconfirmedRows } from '../state/state.ts';
-import { endRow } from '../state/put-row.ts';
 import { onRunsSeen } from './run-events.ts';
 
 /** List readings start at the service's own interval and slow down to this. */

@@ -4,7 +4,7 @@
 import { addRunCost, NO_RUN_COSTS, p99Cost } from '../accounting/cost-histogram.ts';
 import { addTallies } from '../accounting/tally.ts';
 import { REASON_BYTES } from '../bounds.ts';
-import { clipped } from '../../options/clipped.ts';
+import { clipped } from '../../options/text/clipped.ts';
 import { LOG, PASS, type DeferredRow, type Event, type PartResult, type RunCost, note } from '../events.ts';
 import { accountOn, laneWith, type Account } from '../state/lanes.ts';
 import { type Deferral, type EndedRow, type LastAttempt } from '../state/row-state.ts';

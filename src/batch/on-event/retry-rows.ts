@@ -6,7 +6,7 @@ import { tallyOutcome } from '../accounting/tally.ts';
 import { type Event, note } from '../events.ts';
 import { tryCanaryAgain } from '../canary.ts';
 import { rejoined } from '../pool/messages.ts';
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { addLanes, addSegments } from '../state/lanes.ts';
 import { NEW_TRIAL, type State } from '../state/state.ts';
 import { startTrial } from '../trial.ts';

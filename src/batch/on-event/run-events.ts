@@ -1,7 +1,7 @@
 // Handles what becomes known of runs: seen, ended, overdue or cancelled. A run belongs to an attempt however its POST
 // ended. The end of a run frees its slot, and its row gets its outcome or another attempt.
 
-import { clipped, clippedAtWord } from '../../options/clipped.ts';
+import { clipped, clippedAtWord } from '../../options/text/clipped.ts';
 import {
   belongingOf,
   cancelRun,

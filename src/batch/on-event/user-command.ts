@@ -3,7 +3,7 @@
 
 import { cancelRun } from '../accounting/duplicates.ts';
 import { COMMANDS_KNOWN, REASON_BYTES } from '../bounds.ts';
-import { clipped, clippedAtWord } from '../../options/clipped.ts';
+import { clipped, clippedAtWord } from '../../options/text/clipped.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import { type Event, note } from '../events.ts';
 import { budgetLeft } from '../sending-limits/budget.ts';

@@ -1,6 +1,6 @@
 // The hint that a paused batch prints: the steps of the user, and the command that continues the batch.
 
-import { MAX_COST_LIMIT_NANO } from '../../options/option-bounds.ts';
+import { MAX_COST_LIMIT_NANO } from '../../options/bounds-and-defaults.ts';
 import type { PauseKind } from './pause-kinds.ts';
 
 /** The steps that a user takes, and the event with which the batch continues on its own, as long as servers run it. */

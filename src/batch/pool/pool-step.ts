@@ -7,7 +7,7 @@ import {
   MAX_POOL_URGENCY,
   MAX_POOL_WEIGHT,
   MAX_CONCURRENCY,
-} from '../../options/option-bounds.ts';
+} from '../../options/bounds-and-defaults.ts';
 import type { Grant, MemberUsage } from './messages.ts';
 import {
   afterReport,

@@ -10,8 +10,8 @@
 // pauses; so does a run that a webhook or a list shows.
 
 import { REASON_BYTES, ROWS_NAMED } from '../bounds.ts';
-import { clipped } from '../../options/clipped.ts';
-import { plural } from '../../options/number-text.ts';
+import { clipped } from '../../options/text/clipped.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import type { NotAccepted } from '../events.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import { put } from '../state/put-row.ts';

@@ -1,7 +1,7 @@
 // The texts that Temporal's UI shows of a batch from its start on.
 
-import { clipped, clippedAtWord } from '../../options/clipped.ts';
-import { count, money, plural } from '../../options/number-text.ts';
+import { clipped, clippedAtWord } from '../../options/text/clipped.ts';
+import { count, money, plural } from '../../options/text/printed-numbers.ts';
 import { rowsDone } from '../accounting/tally.ts';
 import type { Command } from '../commands.ts';
 import { laneOf, numberOf } from '../state/lanes.ts';

@@ -1,7 +1,7 @@
 // R30: the reason why a batch that is not paused waits although it has work, in one line. While runs are in flight, their
 // number shows what the batch waits for, so only something that holds it back besides them is a reason.
 
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { alikeText } from '../alike-ends.ts';
 import { grantReason } from '../decisions/send.ts';
 import { startsPerMinute } from '../sending-limits/rate-limit.ts';

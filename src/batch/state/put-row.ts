@@ -16,7 +16,7 @@ import {
 import { addHeld, heldBy, heldByEnded, isWrittenOff, type Held } from '../accounting/reserved-attempts.ts';
 import { accountOn, laneWith, type Account, accountsOf, type Lane } from './lanes.ts';
 import type { State } from './state.ts';
-import { clipped } from '../../options/clipped.ts';
+import { clipped } from '../../options/text/clipped.ts';
 import { type FailureKind, mostRetries } from '../../options/failure-kind.ts';
 import { OUTCOME_CLASS, type Outcome, countFailure } from '../outcome.ts';
 import { highestCost } from '../sending-limits/budget.ts';

@@ -10,7 +10,7 @@
 
 import { PAST_BYTES, PAST_WITHOUT_RUN_BYTES, ROW_BYTES, SHORT_REASON_BYTES } from '../bounds.ts';
 import type { PostClass } from '../classify-response.ts';
-import { jsonBytes } from '../../options/clipped.ts';
+import { jsonBytes } from '../../options/text/clipped.ts';
 import type { Outcome, PastAttempt, AttemptRef } from '../outcome.ts';
 
 export type Base = AttemptRef & {

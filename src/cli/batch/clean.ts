@@ -7,7 +7,7 @@ import { terminalLine } from '../../errors/outside-text.ts';
 import { findStale, removeStale } from '../../library/clean.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { plural } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { cleanupSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { sameCommand } from '../next-command.ts';

@@ -12,7 +12,7 @@ import type { WrittenExport } from '../../results/export/export-batch.ts';
 import type { ExportFormat } from '../../options/choices.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
-import { bytesText, plural } from '../format.ts';
+import { bytesText, plural } from '../../options/text/printed-numbers.ts';
 import { nextCommand } from '../next-command.ts';
 
 export default async function exportCommand(

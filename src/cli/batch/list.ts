@@ -13,7 +13,7 @@ import { keepNames } from '../completion/proposals.ts';
 import { configOf, shownService } from '../flags/batch-options.ts';
 import { nextCommand, REHEARSAL } from '../next-command.ts';
 import { serversFor } from '../command-session.ts';
-import { count } from '../format.ts';
+import { count } from '../../options/text/printed-numbers.ts';
 import { batchJson, type BatchStatus } from '../json/batch-json.ts';
 import { doneOf, liveStatus, outcomeText } from './status.ts';
 

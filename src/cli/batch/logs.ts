@@ -9,7 +9,7 @@ import { printerFor, type Context } from '../context.ts';
 import { namedRow } from './rows.ts';
 import { logSchema } from '../json/documents.ts';
 import { nextCommand } from '../next-command.ts';
-import { plural } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { withLocalService } from '../command-session.ts';
 import { shaped, timeOf } from '../json/shape.ts';
 

@@ -10,7 +10,7 @@ import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { Servers } from '../../library/servers.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
-import { plural } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { nextCommand, toContinue, toFollow } from '../next-command.ts';
 import { spawn } from 'node:child_process';

@@ -16,7 +16,7 @@ import { toFollow } from '../next-command.ts';
 import { configOf, limitsOf } from '../flags/batch-options.ts';
 import { serversFor, type Session } from '../command-session.ts';
 import { printBatchJson } from './status.ts';
-import { count, plural } from '../format.ts';
+import { count, plural } from '../../options/text/printed-numbers.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pauseHint } from '../../batch/pausing/pause-hints.ts';
 import { shownProgress } from '../../library/handle/batch-status.ts';

@@ -17,7 +17,8 @@ import { printerFor, type Context, type Printer } from '../context.ts';
 import { nextCommand, sayLeft, toRetry } from '../next-command.ts';
 import { commandOptions, sayNeverStarted } from './control.ts';
 import { follow } from '../follow/follow.ts';
-import { ifPaid, plural } from '../format.ts';
+import { ifPaid } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { serversFor } from '../command-session.ts';
 import { isStarted, summaryOfDone } from '../../library/start/start-or-attach.ts';
 

@@ -30,9 +30,9 @@ import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { waitsOfServers } from '../../library/register-own-gpus.ts';
 import type { ServerConnection } from '../../library/servers.ts';
 import { serversFor, type Session } from '../command-session.ts';
-import { count, fromText, money, span } from '../format.ts';
+import { fromText } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch-json.ts';
-import { plural, rounded } from '../../options/number-text.ts';
+import { plural, rounded, count, money, span } from '../../options/text/printed-numbers.ts';
 
 export async function status(this: Context, flags: ShownFlags, name: string | undefined): Promise<void> {
   const printer = printerFor(this, flags);

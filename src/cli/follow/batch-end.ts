@@ -11,7 +11,8 @@ import type { CanaryReport } from '../../results/estimate.ts';
 import type { Printer } from '../context.ts';
 import { batchJson, type BatchStatus } from '../json/batch-json.ts';
 import { nextOfEnded } from '../next-command.ts';
-import { count, ifPaid, plural, span, type Paint } from '../format.ts';
+import { ifPaid, type Paint } from '../format.ts';
+import { count, plural, span } from '../../options/text/printed-numbers.ts';
 import { refusedLines } from '../run/refused-lines.ts';
 import { costText } from './cost-text.ts';
 

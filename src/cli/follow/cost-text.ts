@@ -2,7 +2,7 @@
 
 import { costSoFar } from '../../batch/accounting/tally.ts';
 import { aboutCostUsd, type Spent } from '../../library/handle/speedometer.ts';
-import { money } from '../format.ts';
+import { money } from '../../options/text/printed-numbers.ts';
 import type { Summary } from '../../results/summary.ts';
 
 /** Returns undefined while nothing has a cost. */

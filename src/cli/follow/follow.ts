@@ -22,7 +22,7 @@ import type { Session } from '../command-session.ts';
 import { untilKept } from '../../library/handle/last-pause.ts';
 import { rowsEnded, shownProgress, type WorkerTrouble } from '../../library/handle/batch-status.ts';
 import { elsewhere, summaryOfDone } from '../../library/start/start-or-attach.ts';
-import { count, plural } from '../format.ts';
+import { count, plural } from '../../options/text/printed-numbers.ts';
 import { NoticeWatch } from './notice-watch.ts';
 import { RowStream } from './row-stream.ts';
 import { countToSend } from '../../store/batch-file.ts';

@@ -3,7 +3,7 @@
 import type { UsefulConcurrency } from '../../batch/useful-concurrency.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Summary } from '../../results/summary.ts';
-import { count } from '../format.ts';
+import { count } from '../../options/text/printed-numbers.ts';
 import type { ShownProgress } from '../../library/handle/batch-status.ts';
 
 type ShownConcurrency = Pick<ShownProgress, 'useful' | 'concurrency'>;

@@ -15,7 +15,8 @@ import { canaryText } from '../run/forecast.ts';
 import type { Printer } from '../context.ts';
 import { spentText } from './cost-text.ts';
 import { allowedNow, foundText } from './found-concurrency.ts';
-import { count, plural, span, type Paint } from '../format.ts';
+import { type Paint } from '../format.ts';
+import { count, plural, span } from '../../options/text/printed-numbers.ts';
 import cliTruncate from 'cli-truncate';
 
 const PLAIN_EVERY_MS = 10_000;

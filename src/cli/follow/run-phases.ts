@@ -7,7 +7,7 @@ import { ownRun } from '../../audit/list-runs.ts';
 import { isTerminal } from '../../service-client/contract/statuses.ts';
 import { openServices } from '../../service-client/open-services.ts';
 import { openTransport } from '../../host/http/transport.ts';
-import { count } from '../format.ts';
+import { count } from '../../options/text/printed-numbers.ts';
 
 export type Phases = {
   /** Runs that wait for a machine. */

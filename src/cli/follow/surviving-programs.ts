@@ -3,7 +3,7 @@
 import { busySeats } from '../../library/register-own-gpus.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { plural, span } from '../format.ts';
+import { plural, span } from '../../options/text/printed-numbers.ts';
 import { nextCommand } from '../next-command.ts';
 
 /** undefined if no program of the batch runs. Asked before the servers stop, because only they know. */

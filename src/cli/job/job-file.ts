@@ -9,7 +9,7 @@ import { fileFault, meaningOf } from '../../errors/file-fault.ts';
 import { readPlainFile } from '../../host/plain-file.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { named } from '../../options/kinds.ts';
-import { count } from '../../options/number-text.ts';
+import { count } from '../../options/text/printed-numbers.ts';
 import { fromFlags, sheetFlags } from '../flags/flags.ts';
 
 export type SheetJob = {

@@ -23,7 +23,7 @@ import {
 import { knownCost, withCosts } from '../../options/prices.ts';
 import type { ShownRow } from '../../results/batch-rows.ts';
 import type { ShownEvent } from '../../library/handle/ended-rows.ts';
-import { rounded } from '../../options/number-text.ts';
+import { rounded } from '../../options/text/printed-numbers.ts';
 
 // The progress that a batch's workflow published, as JSON; null if no server has the batch.
 const requestsSchema = z.object({

@@ -5,7 +5,7 @@ import { givePicks } from '../../library/pipeline/stage-picks.ts';
 import { findPipeline } from '../../library/pipeline/pipeline-status.ts';
 import { printerFor, type Context } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { plural } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { continuePipeline } from './pipeline.ts';
 
 type PickFlags = {

@@ -6,7 +6,8 @@ import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import type { PipelineFolder } from '../../batches/pipeline/pipeline-folder.ts';
 import type { StageStatus } from '../../library/pipeline/pipeline-status.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { count, ifPaid, plural } from '../format.ts';
+import { ifPaid } from '../format.ts';
+import { count, plural } from '../../options/text/printed-numbers.ts';
 
 /** `drafts    finished  5 of 5 rows, $0.10`. */
 export const stageLine = (status: StageStatus): string =>

@@ -7,7 +7,7 @@ import type { Pool, PoolMember } from '../../temporal/temporal-pools.ts';
 import { Pools } from '../../library/pools.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { count, plural } from '../format.ts';
+import { count, plural } from '../../options/text/printed-numbers.ts';
 import { poolJson } from '../json/documents.ts';
 
 import { keepNames } from '../completion/proposals.ts';

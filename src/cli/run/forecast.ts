@@ -3,7 +3,8 @@
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Interval } from '../../results/forecast/estimated-sum.ts';
 import type { Estimate, ShownAmounts, CanaryReport } from '../../results/estimate.ts';
-import { count, ifPaid, money, plural, span } from '../format.ts';
+import { ifPaid } from '../format.ts';
+import { count, money, plural, span } from '../../options/text/printed-numbers.ts';
 import type { CanaryProgress } from '../../batch/canary.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { list } from '../../errors/error.ts';

@@ -11,7 +11,7 @@ import { findBatch } from '../../library/handle/find-batch.ts';
 import { copyingOf, NO_SHEET } from '../flags/batch-options.ts';
 import type { Context, Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
-import { plural } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 
 /** Refuses a command with neither a sheet nor a batch, or with both. Throws E602. */
 export function refuseBothSheets(command: string, flags: SheetFlags, sheet: string | undefined): void {

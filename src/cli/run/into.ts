@@ -19,7 +19,7 @@ import { signalPass, summaryOfDone } from '../../library/start/start-or-attach.t
 import { copyingOf, limitsOf, mappingOf, orderOf, readingOf } from '../flags/batch-options.ts';
 import type { Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
-import { plural } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { planJson } from '../json/plan-json.ts';
 import { sameCommand } from '../next-command.ts';
 import { forecastLines } from './forecast.ts';

@@ -7,7 +7,7 @@ import { terminalLine } from '../../errors/outside-text.ts';
 import { factsOf } from '../../library/start/batch-plan.ts';
 import { silentVendor } from '../../library/register-own-gpus.ts';
 import type { Printer } from '../context.ts';
-import { bytesText, count, plural } from '../format.ts';
+import { bytesText, count, plural } from '../../options/text/printed-numbers.ts';
 import { guessLines } from './answer-policy.ts';
 import { columnLines, filledLine } from '../column-lines.ts';
 import { unreadLines } from './refused-lines.ts';

@@ -19,7 +19,7 @@ import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan
 import { choosesRows, printedAnswers } from '../../sheet/guesses/guess.ts';
 import { commandWith } from './answer-policy.ts';
 import { serversFor } from '../command-session.ts';
-import { count, plural } from '../format.ts';
+import { count, plural } from '../../options/text/printed-numbers.ts';
 import { planJson } from '../json/plan-json.ts';
 
 type PlanFlags = SheetFlags & { readonly write?: string; readonly errors: boolean };

@@ -2,7 +2,7 @@
 
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { RefusedRow, RefusedRows } from '../../sheet/refused-rows.ts';
-import { count, plural } from '../format.ts';
+import { count, plural } from '../../options/text/printed-numbers.ts';
 
 const MAX_SHOWN = 5;
 

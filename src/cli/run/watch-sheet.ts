@@ -14,7 +14,8 @@ import { copyingOf, limitsOf, meantService, NO_SHEET, orderOf, readingOf } from 
 import { type Printer, nextLine } from '../context.ts';
 import type { RunFlags } from '../flags/flags.ts';
 import { followAsking } from '../follow/follow.ts';
-import { errorText, ifPaid, plural, type Paint } from '../format.ts';
+import { errorText, ifPaid, type Paint } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { asCommand } from './answer-policy.ts';
 import { sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';

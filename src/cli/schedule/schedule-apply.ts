@@ -22,7 +22,7 @@ import { jobLines } from '../job/write-job.ts';
 import { appliedSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 
-import { plural } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { ask } from '../run/answer-policy.ts';
 import { toKeep } from '../next-command.ts';
 import { serversFor } from '../command-session.ts';

@@ -18,7 +18,7 @@ import { toKeep } from '../next-command.ts';
 import { serversFor } from '../command-session.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { unreadLines } from '../run/refused-lines.ts';
-import { plural } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { aboutLines, ruleLines, scheduleJson } from './schedule-text.ts';
 
 type NotOfFiring =

@@ -6,7 +6,8 @@ import type { ScheduleDefinition } from '../../schedule/schedule-definition.ts';
 import { terminalLine, terminalLines } from '../../errors/outside-text.ts';
 import { shownFirings, type ShownFiring } from '../../library/schedules.ts';
 import type { CreatedSchedule, ScheduleInfo } from '../../temporal/temporal-schedules.ts';
-import { count, ifPaid, plural, span } from '../format.ts';
+import { ifPaid } from '../format.ts';
+import { count, plural, span } from '../../options/text/printed-numbers.ts';
 import { scheduleSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 

@@ -23,7 +23,7 @@ import {
 } from '../../temporal/cluster-members.ts';
 import type { Malformed } from '../../temporal/member-answers.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
-import { plural } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 
 /** Batches tolerate different clocks, but a clock this far off points to a machine that needs attention. */
 const CLOCK_MS = 5_000;

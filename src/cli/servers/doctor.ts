@@ -24,7 +24,7 @@ import { checkPlace } from '../../store/open-store.ts';
 import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { REHEARSAL, sameCommand } from '../next-command.ts';
-import { plural } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { refuseOtherApi } from '../../batches/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { gpusOf } from '../flags/gpu-flags.ts';

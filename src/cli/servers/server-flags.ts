@@ -22,7 +22,7 @@ import {
   wholeFlag,
   workflowFlag,
 } from '../flags/flags.ts';
-import { count } from '../format.ts';
+import { count } from '../../options/text/printed-numbers.ts';
 
 const number = wholeFlag(0);
 /** Beyond this speed, a simulated second is shorter than the clock can measure. */

@@ -12,7 +12,7 @@ import { problem, errorMessage } from '../../errors/error.ts';
 import { DEMO_DEPLOYMENTS, startLocalService, type LocalService } from '../../run-service/server.ts';
 import { GIB } from '../../run-service/service-settings.ts';
 import { OWN_KEYS, sharedToken } from '../../run-service/auth.ts';
-import { loadConfigWith } from '../../host/settings/config.ts';
+import { loadConfigWith, type Config } from '../../host/settings/config.ts';
 import { openLog } from '../../host/log.ts';
 import { notesFolder } from '../../host/user-folders.ts';
 import { programsIn } from '../../host/settings/named-program.ts';
@@ -23,7 +23,6 @@ import { onTerminal, printerFor, type Context, type Printer } from '../context.t
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { gpusOf, namesGpus } from '../flags/gpu-flags.ts';
-import type { Config } from '../../host/settings/config.ts';
 import { withNamedPrograms, type GivenGpus } from '../../library/register-own-gpus.ts';
 import { serviceSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';

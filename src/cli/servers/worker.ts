@@ -20,7 +20,7 @@ import {
   tellStack,
   untilStackIsGone,
 } from '../../temporal/embedded/stack-channel.ts';
-import { plural } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 
 const REPORT_MS = 250;
 /** The embedded servers may first download Temporal; they end this process when they give up. */

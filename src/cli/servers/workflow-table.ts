@@ -2,7 +2,8 @@
 
 import { shortened, terminalLine } from '../../errors/outside-text.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
-import { aligned, plural } from '../format.ts';
+import { aligned } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 
 const HEADER = ['NAME', 'FIELD', 'TYPE', 'NOW'] as const;
 /** The width of a terminal, and the most that each column takes of it. */

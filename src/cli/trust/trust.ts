@@ -12,7 +12,7 @@ import { forget, trust, trustNotes, type TrustSubject } from '../../host/setting
 import { batchToTrust } from '../../library/start/foreign-batch.ts';
 import { openBatchFolder } from '../../store/batch-folders.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { plural } from '../format.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { isJob } from '../job/job-file.ts';
 import { reachAt } from '../job/job-reach.ts';
 

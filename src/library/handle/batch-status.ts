@@ -16,7 +16,7 @@ import { undeliveredNotices, type UndeliveredNotice } from './undelivered-notice
 import type { Session } from '../session.ts';
 import type { ServerConnection } from '../servers.ts';
 import { isSuperseded, settingsOf, whoHas, type Here, type OtherHolder } from '../start/who-has.ts';
-import { rounded } from '../../options/number-text.ts';
+import { rounded } from '../../options/text/printed-numbers.ts';
 
 /**
  * `interrupted`: no server has this batch running; resume continues it. `unknown`: Temporal could not be asked. `unreadable`: its

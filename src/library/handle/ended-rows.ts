@@ -8,7 +8,7 @@
 
 import { isRawNumber } from '../../host/formats/exact-json.ts';
 import { problem } from '../../errors/error.ts';
-import { recordOf } from '../../results/batch-rows.ts';
+import { recordOf, reasonWithRows } from '../../results/batch-rows.ts';
 import type { PartNumber } from '../../results/parts-seal.ts';
 import { parsePart, partIn, partName, partNames } from '../../results/parts.ts';
 import type { PartRecord, RowRecord } from '../../results/row-record.ts';
@@ -19,7 +19,6 @@ import { readStarted } from '../../store/started.ts';
 import type { FoundBatch } from './found-batch.ts';
 import { attemptsIn, partsWithAttempts, readEvents, type AttemptEvent } from '../../results/all-events.ts';
 import type { BatchEvent } from '../../batch/events.ts';
-import { reasonWithRows } from '../../results/batch-rows.ts';
 import { readSummary } from '../../results/summary.ts';
 
 /** A position after a row, from which reading continues. */

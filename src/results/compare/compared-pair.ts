@@ -4,7 +4,7 @@ import { definedOnly } from '../../options/defined-only.ts';
 import { resultAttempt } from '../row-record.ts';
 import type { ShownRow } from '../batch-rows.ts';
 import { cellOf } from '../page/report-row.ts';
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 
 export type Side = 'a' | 'b';
 

@@ -12,7 +12,7 @@ import { EXCEL, type SheetLine } from './xlsx/written-worksheet.ts';
 import { CELL_CHARACTERS } from './xlsx/package-xml.ts';
 import { addRecord, unpricedCount } from '../tally-rows.ts';
 import { costSoFar, NO_TALLY } from '../../batch/accounting/tally.ts';
-import { rounded } from '../../options/number-text.ts';
+import { rounded } from '../../options/text/printed-numbers.ts';
 
 const THUMBNAILS = 2_000;
 /** Longest side of a thumbnail, in pixels. */

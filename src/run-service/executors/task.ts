@@ -1,8 +1,7 @@
 // A task is what runs a row: a graph in ComfyUI, a model at a vendor, or a program on this machine. Only the
 // functions of this file know the difference; queues, servers and files treat all tasks alike.
 
-import type { Refusal } from '../../service-client/contract/refusal.ts';
-import { badValue, listed } from '../../service-client/contract/refusal.ts';
+import { badValue, listed, type Refusal } from '../../service-client/contract/refusal.ts';
 import { parseExactly, exactText } from '../../host/formats/exact-json.ts';
 import { nearest } from '../../errors/error.ts';
 import type { Backend, PutFile, SentWork } from './backend.ts';

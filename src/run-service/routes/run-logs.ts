@@ -4,10 +4,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { LogLine } from '../../service-client/contract/run.ts';
 import type { logLineShown, logShown, AnswerOf } from '../../service-client/contract/shown.ts';
 import { PATHS, runPathSchema, streamLogsQuerySchema } from '../../service-client/contract/paths.ts';
-import type { RunRow } from '../database.ts';
+import type { RunRow, DeliveryRow } from '../database.ts';
 import type { Service } from '../service.ts';
 import { forbidden, read, Refused, route } from './refusals.ts';
-import type { DeliveryRow } from '../database.ts';
 
 const POLL_MS = 1_000;
 

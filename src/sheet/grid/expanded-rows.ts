@@ -18,7 +18,7 @@ import { UnclearCell } from '../where/compared-cell.ts';
 import { countIn } from '../number-signs.ts';
 import { parseWhere } from '../where/where.ts';
 import { readJson } from '../json/json-text.ts';
-import { count } from '../../options/number-text.ts';
+import { count } from '../../options/text/printed-numbers.ts';
 
 export const isExpanded = ({ where, split, grid, repeat }: SheetOptions): boolean =>
   [where, split, grid, repeat].some((option) => option !== undefined);

@@ -2,7 +2,7 @@
 
 import { isDitto } from '../ditto.ts';
 import { list } from '../../errors/error.ts';
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { KEEP } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { alsoMet, conditionAmong } from '../where/condition-word.ts';

@@ -1,7 +1,7 @@
 // Guesses which rows of a sheet belong to the batch: blank rows, totals and the sheet
 // of a workbook. Refuses rows without inputs.
 
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { rangesText } from '../../options/written-options.ts';
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';

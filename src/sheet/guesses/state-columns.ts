@@ -2,7 +2,7 @@
 // some rows out, and says how many run.
 
 import { list } from '../../errors/error.ts';
-import { plural } from '../../options/number-text.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 import { YES_MARK } from '../parse-cell.ts';
 import { cellText, type SheetRecord } from '../sheet-record.ts';
 import { alsoMet, conditionAmong } from '../where/condition-word.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOTIFY_FAILED } from '../../../src/options/option-bounds.ts';
+import { NOTIFY_FAILED } from '../../../src/options/bounds-and-defaults.ts';
 import { LOG, RESULTS, type Event } from '../../../src/batch/events.ts';
 import { type Command } from '../../../src/batch/commands.ts';
 import type { Notice } from '../../../src/batch/notices/notice.ts';

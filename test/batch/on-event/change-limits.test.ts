@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mostConcurrency } from '../../../src/batch/bounds.ts';
-import { MAX_CONCURRENCY, MAX_RETRIES } from '../../../src/options/option-bounds.ts';
+import { MAX_CONCURRENCY, MAX_RETRIES } from '../../../src/options/bounds-and-defaults.ts';
 import type { LimitChange } from '../../../src/options/limits.ts';
 import { changeLimits } from '../../../src/batch/on-event/change-limits.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { REASON_BYTES, SHORT_REASON_BYTES } from '../../../src/batch/bounds.ts';
 import type { RunCompletion } from '../../../src/batch/events.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
-import { jsonBytes } from '../../../src/options/clipped.ts';
+import { jsonBytes } from '../../../src/options/text/clipped.ts';
 import { proven, running, runOfFirst, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';
 

@@ -7,7 +7,7 @@ import Plot, { type AlignedData, type Options } from 'uplot';
 import type { Table } from './all-rows.ts';
 import { BUCKETS, courseOf, lanesOf, smooth, type Bar, type Course } from './course.ts';
 import { toneOf, useWidth } from './view-parts.tsx';
-import { count, money, plural, span } from '../../../options/number-text.ts';
+import { count, money, plural, span } from '../../../options/text/printed-numbers.ts';
 import { rough } from './text.ts';
 
 /** `shown`: the values of a line that is drawn on top of another. */

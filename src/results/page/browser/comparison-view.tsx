@@ -19,7 +19,7 @@ import {
   SIDES,
   type PairWish,
 } from './pairs.tsx';
-import { count, money, plural, span } from '../../../options/number-text.ts';
+import { count, money, plural, span } from '../../../options/text/printed-numbers.ts';
 import { factsText, joined } from './text.ts';
 
 const ONLY_SHOWN = 200;

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { Attempt, Table } from './all-rows.ts';
 import { outcomeOf } from './course.ts';
 import { Lines, Section, type Line } from './view-parts.tsx';
-import { count, money, span } from '../../../options/number-text.ts';
+import { count, money, span } from '../../../options/text/printed-numbers.ts';
 
 type Use = { runs: number; seconds: number; cost: number; failed: number };
 type Uses = Map<string, Use>;

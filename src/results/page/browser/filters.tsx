@@ -6,7 +6,7 @@ import { EVERYTHING, fewValues, valueText, type Wish } from './arrange.ts';
 import { Button, Chips, Choices, Search, type Chip, type Choice, type ChoiceGroup } from './view-parts.tsx';
 import type { Picks } from './viewer-choices.ts';
 import { DENSITIES } from './row-card.tsx';
-import { count, plural } from '../../../options/number-text.ts';
+import { count, plural } from '../../../options/text/printed-numbers.ts';
 
 const MAX_VALUES = 40;
 const SORTS = {

@@ -4,7 +4,7 @@
 import type { AnchorHTMLAttributes, RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState, type MutableRef } from 'preact/hooks';
 import { Button, useWidth, useWindow, type Children } from './view-parts.tsx';
-import { count } from '../../../options/number-text.ts';
+import { count } from '../../../options/text/printed-numbers.ts';
 
 /** `line`: from one line to the next. */
 export type Cell = {

@@ -9,7 +9,7 @@ import { Button, Choices, type Children, type Choice } from './view-parts.tsx';
 import { choiceOf, type PickChoice } from './viewer-choices.ts';
 import { Frame, type Source } from './row-card.tsx';
 import type { Opened } from './row-view.tsx';
-import { count } from '../../../options/number-text.ts';
+import { count } from '../../../options/text/printed-numbers.ts';
 
 /** The number of the column of each axis; -1: none. */
 type Axes = { lines: number; columns: number; pages: number };

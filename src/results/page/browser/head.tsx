@@ -6,7 +6,7 @@ import type { Table } from './all-rows.ts';
 import { failureGroups, sameGroups, type FailureGroup, type Wish } from './arrange.ts';
 import { Button, Copy, Terms, toneOf } from './view-parts.tsx';
 import { asCalled, commandOf, retryOf } from './user-commands.ts';
-import { count, money, plural, span } from '../../../options/number-text.ts';
+import { count, money, plural, span } from '../../../options/text/printed-numbers.ts';
 import { dateOf, ifPaid, joined, rough } from './text.ts';
 
 type AttentionProps = {

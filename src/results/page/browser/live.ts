@@ -4,7 +4,7 @@ import type { Live, LivePart, Running } from '../living-page.ts';
 import { jsonIn, type ReadDetail } from './data.ts';
 import { OPEN, type Table } from './all-rows.ts';
 import { commandOf } from './user-commands.ts';
-import { span } from '../../../options/number-text.ts';
+import { span } from '../../../options/text/printed-numbers.ts';
 
 const POLL_MS = 2_000;
 const PARTS_EACH = 100;

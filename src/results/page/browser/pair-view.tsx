@@ -6,7 +6,7 @@ import type { ComparisonFacts, ShownHalf, ShownPair } from '../comparison-page.t
 import { kindOf, LargeFile, Picture } from './files.tsx';
 import { addressOf, Changes, NoFile, PairBadge, reportOf, SideMark, SIDES } from './pairs.tsx';
 import { Button, Lines, NewTab, Section, Terms, toneOf, useWindow, type Line } from './view-parts.tsx';
-import { span } from '../../../options/number-text.ts';
+import { span } from '../../../options/text/printed-numbers.ts';
 import { ifPaid } from './text.ts';
 import { Viewer } from './viewer.tsx';
 

@@ -6,7 +6,7 @@ import { readColumns } from './data.ts';
 import { NoPicture, SmallFile } from './files.tsx';
 import type { Card, Cell } from './gallery.tsx';
 import { Terms, toneOf } from './view-parts.tsx';
-import { count } from '../../../options/number-text.ts';
+import { count } from '../../../options/text/printed-numbers.ts';
 import { factsText } from './text.ts';
 
 export type PairWish = { show: string; text: string; sort: string };

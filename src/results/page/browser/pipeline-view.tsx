@@ -4,7 +4,7 @@ import { render } from 'preact';
 import type { PipelineFacts } from '../pipeline-page.ts';
 import { Copy, Lines, NewTab, Section, type Line } from './view-parts.tsx';
 import { asCalled, placed } from './user-commands.ts';
-import { count, money, plural } from '../../../options/number-text.ts';
+import { count, money, plural } from '../../../options/text/printed-numbers.ts';
 import { ifPaid, joined } from './text.ts';
 
 type Stage = PipelineFacts['stages'][number];

@@ -7,7 +7,7 @@ import { Button, Copy, NewTab, Section, Terms, toneOf } from './view-parts.tsx';
 import { choiceOf, type PickChoice, type RowPick } from './viewer-choices.ts';
 import type { Source } from './row-card.tsx';
 import { retryOf } from './user-commands.ts';
-import { bytesText, span } from '../../../options/number-text.ts';
+import { bytesText, span } from '../../../options/text/printed-numbers.ts';
 import { dateOf, ifPaid, joined } from './text.ts';
 import { Viewer } from './viewer.tsx';
 

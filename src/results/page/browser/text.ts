@@ -1,6 +1,6 @@
 // Texts of the page: rough numbers, dates, and the facts of a row in a line.
 
-import { count, money, span } from '../../../options/number-text.ts';
+import { count, money, span } from '../../../options/text/printed-numbers.ts';
 
 /** No more digits than are known. */
 export const rough = (value: number): string =>

@@ -2,7 +2,7 @@
 
 import type { ButtonHTMLAttributes, ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { count } from '../../../options/number-text.ts';
+import { count } from '../../../options/text/printed-numbers.ts';
 import { decoded } from './text.ts';
 
 export type Children = ComponentChildren;

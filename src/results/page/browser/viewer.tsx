@@ -4,7 +4,7 @@ import type { TargetedKeyboardEvent, TargetedMouseEvent, TargetedTouchEvent } fr
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { kindOf } from './files.tsx';
 import { Button, type Children } from './view-parts.tsx';
-import { count } from '../../../options/number-text.ts';
+import { count } from '../../../options/text/printed-numbers.ts';
 
 type ViewerProps = {
   place: number;

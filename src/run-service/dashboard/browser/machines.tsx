@@ -2,7 +2,7 @@
 
 import type { Dashboard } from '../dashboard.ts';
 import { Progress } from './run-card.tsx';
-import { count, span } from '../../../options/number-text.ts';
+import { count, span } from '../../../options/text/printed-numbers.ts';
 
 type DashboardPool = Dashboard['pools'][number];
 type DashboardServer = Dashboard['servers'][number];

@@ -3,7 +3,7 @@
 import type { Dashboard } from '../dashboard.ts';
 import { PoolCard, ServerCard } from './machines.tsx';
 import { RunCard } from './run-card.tsx';
-import { count } from '../../../options/number-text.ts';
+import { count } from '../../../options/text/printed-numbers.ts';
 
 type PageProps = {
   /** undefined until the first answer. */

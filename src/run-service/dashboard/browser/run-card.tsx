@@ -1,7 +1,7 @@
 // A run on the dashboard: its picture, or the sign of its status and how far it is.
 
 import type { Dashboard } from '../dashboard.ts';
-import { span } from '../../../options/number-text.ts';
+import { span } from '../../../options/text/printed-numbers.ts';
 
 type DashboardRun = Dashboard['atWork'][number];
 type StatusText = readonly [kind: 'wait' | 'work' | 'good' | 'bad' | 'odd', sign: string, words: string];

@@ -1,7 +1,7 @@
 // Decides which servers can execute which task, because each server has its own kind, nodes and models.
 
 import { errorMessage } from '../../../errors/error.ts';
-import { plural } from '../../../options/number-text.ts';
+import { plural } from '../../../options/text/printed-numbers.ts';
 import { NO_WORK, type RunWork } from '../executor.ts';
 import type { AssignedRun } from '../driving/assigned-run.ts';
 import { badValue, type Refusal } from '../../../service-client/contract/refusal.ts';

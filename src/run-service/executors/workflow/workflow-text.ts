@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { errorMessage, list, problem } from '../../../errors/error.ts';
 import { shellWord } from '../../../errors/outside-text.ts';
-import { plural } from '../../../options/number-text.ts';
+import { plural } from '../../../options/text/printed-numbers.ts';
 import { parseExactly } from '../../../host/formats/exact-json.ts';
 import { plainJson } from '../../../host/formats/python-json.ts';
 import { graphsIn, type FoundGraph } from './naming/graph-in-file.ts';

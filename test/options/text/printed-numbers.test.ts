@@ -1,5 +1,13 @@
 import { expect, it } from 'vitest';
-import { bytesText, count, exactMoney, money, plural, rounded, span } from '../../src/options/number-text.ts';
+import {
+  bytesText,
+  count,
+  exactMoney,
+  money,
+  plural,
+  rounded,
+  span,
+} from '../../../src/options/text/printed-numbers.ts';
 
 it('counts have separators, and one thing has no s', () => {
   expect([count(12_345), plural(1, 'row'), plural(2_000, 'row'), plural(2, 'entry', 'entries')]).toEqual([

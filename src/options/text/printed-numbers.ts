@@ -1,4 +1,4 @@
-// Numbers, money, bytes and times as people read them: in the terminal, on both pages, and in texts that the core writes.
+// Numbers, money, bytes and durations as people read them: in the terminal, on both pages, and in texts that the core writes.
 
 export const count = (number: number): string => number.toLocaleString('en-US');
 

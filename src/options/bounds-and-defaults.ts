@@ -1,7 +1,8 @@
-// The bounds of what a user can set. The other limits of a batch are in src/batch/bounds.ts.
+// The bounds of what a user can set, and the defaults that code needs. The other limits of a batch are in src/batch/bounds.ts.
 
 /** Retries per row; the snapshot holds all earlier attempts of a row. */
 export const MAX_RETRIES = 20;
+/** The default of --retries. */
 export const USUAL_RETRIES = 2;
 
 export const MAX_CONCURRENCY = 3_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clipped, clippedAtWord, jsonBytes } from '../../src/options/clipped.ts';
+import { clipped, clippedAtWord, jsonBytes } from '../../../src/options/text/clipped.ts';
 
 /** Any text at all: quotes, control characters, halves of surrogate pairs. */
 const anyText = fc.oneof(
