@@ -14,6 +14,8 @@ import {
 /** The addresses of the run services of this machine: `http://127.0.0.1:8123`. */
 export type ServiceOrigins = () => readonly string[];
 
+type SignedMessage = { readonly signature: Readonly<Record<string, string>>; readonly body: string };
+
 const MAX_ON_WAY = 32;
 const MOST_HELD_BYTES = 64 << 20;
 const ANSWER_WITHIN_MS = 5_000;
@@ -38,7 +40,7 @@ export function openVendorWebhooks(originsOf: ServiceOrigins): (request: Incomin
     onWay += 1;
     try {
       const urls = origins.map((origin) => `${origin}${path}`);
-      return await handed(urls, signatureIn(headers, vendor), body);
+      return await handed(urls, { signature: signatureIn(headers, vendor), body });
     } finally {
       onWay -= 1;
     }
@@ -77,15 +79,11 @@ function signatureIn(headers: IncomingMessage['headers'], vendor: string): Reado
 }
 
 /** Returns the status of the service that knows the address, else 503 if one of them gave no answer. */
-async function handed(
-  urls: readonly string[],
-  signature: Readonly<Record<string, string>>,
-  body: string,
-): Promise<number> {
+async function handed(urls: readonly string[], message: SignedMessage): Promise<number> {
   const statuses: number[] = [];
   for (const url of urls) {
     // A service that stopped for good leaves its address behind.
-    const status = await answered(url, signature, body).catch((error: unknown) => {
+    const status = await answered(url, message).catch((error: unknown) => {
       if (urls.length === 1) throw error;
       return 503;
     });
@@ -95,11 +93,7 @@ async function handed(
   return Math.max(...statuses);
 }
 
-async function answered(
-  url: string,
-  signature: Readonly<Record<string, string>>,
-  body: string,
-): Promise<number> {
+async function answered(url: string, { signature, body }: SignedMessage): Promise<number> {
   const answer = await fetchOutside(url, {
     method: 'POST',
     body,
