@@ -91,8 +91,8 @@ async function prepare(deps: Deps, input: GroupInput): Promise<PreparedGroup> {
     const places = input.attempts.map(({ place }) => place);
     const [rows, wishes] = await Promise.all([deps.readRows(open, places), readWishes(open.store)]);
     const leftOut = input.attempts.flatMap((attempt) => notSentBy(wishes, open, attempt, rows));
-    const isLeftOut = new Set(leftOut.map(({ place }) => place));
-    const sent = input.attempts.filter(({ place }) => !isLeftOut.has(place));
+    const leftOutPlaces = new Set(leftOut.map(({ place }) => place));
+    const sent = input.attempts.filter(({ place }) => !leftOutPlaces.has(place));
     const requests = sent.map((attempt) => ({
       name: { place: attempt.place, attempt: attempt.attempt },
       request: requestFor(deps, open, attempt, rows.get(attempt.place)),

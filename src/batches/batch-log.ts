@@ -50,7 +50,7 @@ type Deciding = {
   /** Whether what was made meanwhile has rows of this command. */
   readonly isOvertaken: (entries: readonly (Entry | undefined)[]) => Promise<boolean>;
   /** Whether nobody has made the file yet; asked after all entries were read. */
-  readonly isFree: () => Promise<boolean>;
+  readonly checkFree: () => Promise<boolean>;
   /** Called if the file may come to exist although its creation failed. */
   readonly onDoubt?: (() => void) | undefined;
 };
@@ -74,7 +74,7 @@ export class MadeLog {
       const entries = await this.#after(at);
       at += entries.length;
       if (await deciding.isOvertaken(entries)) return 'overtaken';
-      if (!(await deciding.isFree())) return 'taken';
+      if (!(await deciding.checkFree())) return 'taken';
       try {
         if (await this.#add(at, entry)) return 'made';
       } catch (error) {

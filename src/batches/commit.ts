@@ -34,7 +34,7 @@ export type Commit = {
   readonly places: string | undefined;
   readonly creation: Creation;
   /** Whether nobody has made the file yet; asked after all entries of the log were read. */
-  readonly isFree: () => Promise<boolean>;
+  readonly checkFree: () => Promise<boolean>;
   /** Called if the file may come to exist although its creation failed. */
   readonly onDoubt?: (() => void) | undefined;
 };
@@ -53,7 +53,7 @@ export type Comparing = {
  * rows are bought in any case.
  */
 export async function commit(params: Commit, comparing: Comparing | undefined): Promise<Committed> {
-  const { out, file, places, creation, isFree, onDoubt } = params;
+  const { out, file, places, creation, checkFree, onDoubt } = params;
   const log = new MadeLog(out);
   using held = new DisposableStack();
   if (places !== undefined) held.use(await lockPlaces(places, file.deployment.id));
@@ -66,7 +66,7 @@ export async function commit(params: Commit, comparing: Comparing | undefined): 
   };
   const position = comparing?.position ?? (await log.position());
   // Awaited here: the lock is held until the file exists.
-  return await log.commit(position, creation, { isOvertaken, isFree, onDoubt });
+  return await log.commit(position, creation, { isOvertaken, checkFree, onDoubt });
 }
 
 /** Batches in other folders that were made, or have got rows, since. */

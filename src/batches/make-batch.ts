@@ -83,7 +83,7 @@ async function createAt(
   const places = placesFor(params, place);
   const rows = rowsIn({ file, layout: openStore(from) });
   const creation = { mark: file.mark, batch: place.batch, file: BATCH_FILE, text: batchText(file) };
-  const isFree = async (): Promise<boolean> => {
+  const checkFree = async (): Promise<boolean> => {
     signal?.throwIfAborted();
     return !(await store.exists(BATCH_FILE));
   };
@@ -91,7 +91,7 @@ async function createAt(
   if (params.places !== undefined) rememberPlace(params.places, { out, home, file });
   const onDoubt = (): void => void moved.move();
   const made = await saidIfSlow(params.onComparing, () =>
-    commit({ out, file, rows, places, creation, isFree, onDoubt }, comparingOf(compared, decided)),
+    commit({ out, file, rows, places, creation, checkFree, onDoubt }, comparingOf(compared, decided)),
   );
   if (made === 'made') {
     moved.move();

@@ -115,7 +115,7 @@ async function make(world: World, command: number, rows: readonly number[]): Pro
   const isOvertaken = async (entries: readonly (Entry | undefined)[]) =>
     entries.some((entry) => entry === undefined || hasSome(entry.text));
   const made = await log
-    .commit(position, creation, { isOvertaken, isFree: async () => true })
+    .commit(position, creation, { isOvertaken, checkFree: async () => true })
     .catch(() => 'in doubt');
   if (made === 'overtaken') world.seen.asked += 1;
   if (made !== 'made') return;

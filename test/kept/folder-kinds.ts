@@ -210,12 +210,12 @@ export const FOLDER_KINDS = [
       text: fc.string(),
     }),
     restored: async (creation, folder) => {
-      const isFree = async () => true;
-      await new MadeLog(folder).commit(0, creation, { isFree, isOvertaken: async () => false });
+      const checkFree = async () => true;
+      await new MadeLog(folder).commit(0, creation, { checkFree, isOvertaken: async () => false });
       const entries: Entry[] = [];
       const isOvertaken = async (chain: readonly (Entry | undefined)[]) =>
         chain.every((entry) => entry && entries.push(entry));
-      await new MadeLog(folder).commit(0, creation, { isFree, isOvertaken });
+      await new MadeLog(folder).commit(0, creation, { checkFree, isOvertaken });
       const [{ id: _, ...entry }] = entries as [Entry];
       return entry;
     },

@@ -6,7 +6,7 @@ import { newestPass, passName, passText, type PassFile } from '../../store/passe
 import type { Store } from '../../store/store.ts';
 import type { Commit } from '../commit.ts';
 
-export type NewPass = Pick<Commit, 'out' | 'creation' | 'isFree'>;
+export type NewPass = Pick<Commit, 'out' | 'creation' | 'checkFree'>;
 
 /** `pass`: one more than the newest pass at the time its rows were chosen. */
 export function newPass(
@@ -18,6 +18,6 @@ export function newPass(
   return {
     out,
     creation: { mark, batch, file: passName(pass), text: passText(content) },
-    isFree: async () => (await newestPass(store)) < pass,
+    checkFree: async () => (await newestPass(store)) < pass,
   };
 }

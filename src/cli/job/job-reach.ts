@@ -51,7 +51,7 @@ export async function settleJobs(
   const open: Reach[] = [];
   for (const job of jobs) {
     const reach = openReach(job, new Map());
-    if (reach !== undefined && !(await isAllowed(reach, terminal))) open.push(reach);
+    if (reach !== undefined && !(await obtainTrust(reach, terminal))) open.push(reach);
   }
   const [first, ...otherReaches] = open;
   if (first === undefined) return;
@@ -66,7 +66,7 @@ export async function settleReach(
   terminal: Terminal | undefined,
 ): Promise<void> {
   const reach = openReach(job, commandFlags);
-  if (reach !== undefined && !(await isAllowed(reach, terminal))) throw untrusted(reach);
+  if (reach !== undefined && !(await obtainTrust(reach, terminal))) throw untrusted(reach);
 }
 
 /** The reach of the job beyond the command's flags, if the user still has to allow it. Throws E602 for a program. */
@@ -79,7 +79,7 @@ function openReach(job: SheetJob, commandFlags: WrittenFlags): Reach | undefined
   return reachOf(left).content.length === 0 || isTrusted(ownNotes(), fullReach) ? undefined : fullReach;
 }
 
-const isAllowed = async (reach: Reach, terminal: Terminal | undefined): Promise<boolean> =>
+const obtainTrust = async (reach: Reach, terminal: Terminal | undefined): Promise<boolean> =>
   terminal !== undefined && canAsk(terminal) && (await askTrust(terminal, reach, reach.content));
 
 const untrusted = ({ path, content }: Reach): Error => problem('E615', { path, says: content });

@@ -72,7 +72,7 @@ export const applyWith = (parameters: Parameters) =>
       if (definition !== undefined && how !== 'unchanged')
         await checkFiring(servers, definition, asLinesOf(path)).catch(inFile(path));
     }
-    if (await isAgreed(this, printer, flags, applied)) await carryOut(schedules, definitions, applied);
+    if (await askAgreement(this, printer, flags, applied)) await carryOut(schedules, definitions, applied);
     if (flags.output === 'json') printer.json(shaped(appliedSchema, { schedules: applied }));
     const isChanged = applied.some(({ how }) => how !== 'unchanged' && how !== 'left');
     const here = isChanged ? stack : undefined;
@@ -193,8 +193,8 @@ const lineOf = ({ schedule, how, changes }: Applied): string =>
     ...changes.map((change) => terminalLine(`  ${change}`)),
   ].join('\n');
 
-/** Whether the user agrees. Throws E563 if nobody can be asked. */
-async function isAgreed(
+/** Resolves with true if the user agrees. Throws E563 if nobody can be asked. */
+async function askAgreement(
   { process }: Context,
   printer: Printer,
   { yes, output }: ApplyFlags,

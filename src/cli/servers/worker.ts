@@ -15,7 +15,7 @@ import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
 import {
   begun,
-  mayWork,
+  awaitWork,
   ORPHAN_DRAIN_MS,
   tellStack,
   untilStackIsGone,
@@ -61,7 +61,7 @@ const LOCALHOST: TemporalAddress = {
 
 /** Resolves with whether all work in progress ended in time. */
 async function serveStack(running: RunningWorker): Promise<boolean> {
-  void mayWork().then(running.work);
+  void awaitWork().then(running.work);
   tellStack({ type: 'ready', url: running.receiver?.url, port: running.receiver?.port ?? 0 });
   const how = await untilStackIsGone();
   const reports = setInterval(() => tellStack({ type: 'onWire', count: running.onWire() }), REPORT_MS);

@@ -38,7 +38,7 @@ async function whyUnusable(url: string, { cause, answer }: Unreachable): Promise
       ? 'speaks-https'
       : undefined;
   if (/(?:plain )?HTTP request (?:was sent )?to (?:an )?HTTPS/i.test(answer.text)) return 'speaks-https';
-  if (await isComfyApi(url)) return 'comfy-api';
+  if (await probeComfyApi(url)) return 'comfy-api';
   if ([401, 403, 407].includes(answer.status)) return 'refused';
   return leadsToPeople(url, answer);
 }
@@ -78,7 +78,7 @@ function speaksTls(url: string): Promise<boolean> {
 }
 
 /** Only a Comfy API answers with its kind of error to a job that does not exist. */
-async function isComfyApi(url: string): Promise<boolean> {
+async function probeComfyApi(url: string): Promise<boolean> {
   const http = openHttp(url, {});
   try {
     const { text } = await http.ask(`/api/v2/jobs/${randomUUID()}`, undefined, { waitMs: PROBE_MS });

@@ -112,7 +112,7 @@ export async function lineGuesses(
     new ListLines('paragraphs'),
   ];
   const headLines = heads.lines.filter((head) => heads.isHead(head)).map(({ number }) => number);
-  const isHead = new Set([...headLines, ...frame.outside]);
+  const headNumbers = new Set([...headLines, ...frame.outside]);
   const mayBeParagraphs = wrapped.areParagraphs || options.tags === 'paragraphs';
   const readings = [
     ...(isSpoken ? [spoken] : []),
@@ -122,7 +122,7 @@ export async function lineGuesses(
   ];
   for await (const [number, line] of filledLines(source, options))
     for (const reading of readings)
-      reading.take(line, number, isHead.has(number) || (reading === spoken && headings.has(number)));
+      reading.take(line, number, headNumbers.has(number) || (reading === spoken && headings.has(number)));
   const marks = readingOf(spoken, marked, indented, options, isSpoken, wrapped.areParagraphs);
   const arePlain = marks === indented && !indented.further.count && !spoken.names.areSpeakers(LEAST_NAMES);
   const areParagraphs =

@@ -92,11 +92,11 @@ export async function* steadyChunks(
 
 /** undefined if the time is over first. */
 async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  const isOver = new AbortController();
+  const timer = new AbortController();
   try {
-    return await Promise.race([work, wait(Math.max(0, ms), undefined, { signal: isOver.signal })]);
+    return await Promise.race([work, wait(Math.max(0, ms), undefined, { signal: timer.signal })]);
   } finally {
-    isOver.abort();
+    timer.abort();
   }
 }
 

@@ -18,7 +18,7 @@ export async function choosePorts(home: string): Promise<Ports> {
   for (const name of NAMES) {
     const port = before[name];
     const taken = [...chosen.values()];
-    const isKept = port !== undefined && !taken.includes(port) && (await isFreeSoon(port));
+    const isKept = port !== undefined && !taken.includes(port) && (await awaitFree(port));
     chosen.set(name, isKept ? port : await freePort(taken));
   }
   const ports = Object.fromEntries(chosen) as Ports;
@@ -32,7 +32,7 @@ const lastPorts = (home: string): Partial<Ports> =>
   (jsonIn(textIfThere(portsFile(home)) ?? '') as Partial<Ports> | undefined) ?? {};
 
 /** The port of a server that was just killed becomes free a moment later. */
-async function isFreeSoon(port: number): Promise<boolean> {
+async function awaitFree(port: number): Promise<boolean> {
   for (const until = Date.now() + RELEASE_MS; ; await wait(ASK_AGAIN_MS)) {
     if ((await listenOnce(port)) === port) return true;
     if (Date.now() > until) return false;

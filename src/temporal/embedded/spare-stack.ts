@@ -83,4 +83,4 @@ function spawnStack({ home, environment }: StackPlace): ChildProcess {
 }
 
 /** Resolves with false when the command has ended without the servers. */
-export const mayBegin = async (stdin: Readable): Promise<boolean> => (await text(stdin)) === BEGIN;
+export const awaitBegin = async (stdin: Readable): Promise<boolean> => (await text(stdin)) === BEGIN;

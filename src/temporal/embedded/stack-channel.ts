@@ -33,7 +33,7 @@ export function untilStackIsGone(): Promise<'asked' | 'lost'> {
 }
 
 /** Resolves when the stack wants batches to run; not if it ends before. */
-export async function mayWork(): Promise<void> {
+export async function awaitWork(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   process.on('message', (word) => word === WORK && resolve());
   return promise;

@@ -111,8 +111,8 @@ export type FailureGroup = { reason: string; outcome: string; rows: number[]; gp
 
 /** Most rows first. */
 export function failureGroups(table: Table): FailureGroup[] {
-  const isGood = new Set(['succeeded', 'open']);
-  const unsuccessful = [...table.of.outcome.keys()].filter((row) => !isGood.has(table.outcomeName(row)));
+  const good = new Set(['succeeded', 'open']);
+  const unsuccessful = [...table.of.outcome.keys()].filter((row) => !good.has(table.outcomeName(row)));
   const reasonOf = (row: number) => table.reason[row] || table.outcomeName(row);
   const groups = Map.groupBy(
     unsuccessful,

@@ -94,8 +94,8 @@ export class AssignedRun {
   connection: number | undefined;
   /** The connection during which the server accepted the only request for the run; undefined if uncertain. */
   acceptedOn: number | undefined;
-  /** The server was asked to remove the run from its queue. */
-  isWithdrawn = false;
+  /** The server was asked to remove the run from its queue, with or without success. */
+  withdrawalAsked = false;
   work = NO_WORK;
   /** Outputs that the socket reported, and whether it reported a success. */
   reported = nothingReported();

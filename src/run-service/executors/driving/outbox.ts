@@ -126,7 +126,7 @@ export class Outbox {
     for (const assigned of runs.values()) {
       if (this.#sender.isClosed() || (this.#hold?.untilMs ?? 0) > performance.now()) return;
       if (assigned.phase !== 'placed' || assigned.notBefore > performance.now()) continue;
-      if (assigned.mustLook && !(await this.#maySend(assigned))) continue;
+      if (assigned.mustLook && !(await this.#confirmAbsent(assigned))) continue;
       const files = this.#filesOf(assigned);
       if (files !== undefined && runs.get(assigned.run.id) === assigned && assigned.phase === 'placed')
         await this.#post(assigned, files);
@@ -180,8 +180,8 @@ export class Outbox {
     if (!assigned.mustLook && this.#deps.handBack(assigned, why)) runs.delete(assigned.run.id);
   }
 
-  /** Whether the run may be sent: it may be there already, or arrive late. */
-  async #maySend(assigned: AssignedRun): Promise<boolean> {
+  /** Looks for the run at its server; true if it may be sent, because it is not there and will not arrive late. */
+  async #confirmAbsent(assigned: AssignedRun): Promise<boolean> {
     const sighting = (await this.#sender.backend.poll([sentOf(assigned.run.id, assigned)])).get(
       assigned.run.id,
     );

@@ -132,7 +132,7 @@ const countsOf = ({ deaths, losses = 0 }: RunState): Required<LossCounts> => ({ 
  * process is the one that held the run.
  */
 export function afterLoss(
-  assigned: Pick<AssignedRun, 'state' | 'isWithdrawn' | 'task'>,
+  assigned: Pick<AssignedRun, 'state' | 'withdrawalAsked' | 'task'>,
   {
     guarantee,
     name,
@@ -152,7 +152,7 @@ export function afterLoss(
   const { startedMs } = assigned.state;
   const { deaths, losses } = countsOf(assigned.state);
   // The removal may have worked although its answer was lost.
-  if (neverStopped && assigned.isWithdrawn && startedMs === undefined)
+  if (neverStopped && assigned.withdrawalAsked && startedMs === undefined)
     return {
       kind: 'again',
       reason: 'was to give it to another server: it is sent again',

@@ -51,13 +51,13 @@ async function byPs(texts: readonly string[]): Promise<readonly number[]> {
 /** Ends all processes with this mark, first by SIGTERM. Resolves once none is left. */
 export async function endProcesses(mark: string): Promise<void> {
   const until = performance.now() + TERM_MS;
-  const isSignalled = new Set<number>();
+  const signalled = new Set<number>();
   const find = () => processesOf(mark, MARK_NAMES);
   for (let pids = await find(); pids.length > 0; pids = await find()) {
     const signal = performance.now() < until ? 'SIGTERM' : 'SIGKILL';
     for (const pid of pids)
-      if (signal === 'SIGKILL' || !isSignalled.has(pid)) {
-        isSignalled.add(pid);
+      if (signal === 'SIGKILL' || !signalled.has(pid)) {
+        signalled.add(pid);
         send(pid, signal);
       }
     await wait(LOOK_MS);

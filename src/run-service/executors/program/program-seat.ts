@@ -143,7 +143,7 @@ class ProgramSeat {
 
   #watch(): void {
     const isNews = this.#staying.look();
-    if (this.tries.hasNews() || isNews) this.#on({ kind: 'changed' });
+    if (this.tries.takeNews() || isNews) this.#on({ kind: 'changed' });
     if (performance.now() - this.#tidiedAt < TIDY_MS) return;
     this.#tidiedAt = performance.now();
     this.#staying.tidy();

@@ -73,10 +73,10 @@ export class SeatTries {
     return folder;
   }
 
-  /** Whether a try has ended since the last look. */
-  hasNews = (): boolean => this.all().some(({ folder }) => this.#isNews(folder));
+  /** True if a try has ended since the last look; what a staying program answered is reported once. */
+  takeNews = (): boolean => this.all().some(({ folder }) => this.#takeNews(folder));
 
-  #isNews(folder: TryFolder): boolean {
+  #takeNews(folder: TryFolder): boolean {
     const { stays } = folder;
     if (stays === undefined) return folder.exit !== undefined && !this.#endings.isBegun(folder.mark);
     const { answers, exitCode } = this.#staying.folder(stays.process);
@@ -106,7 +106,7 @@ export class SeatTries {
         return { at: 'ended', end: await this.#endOnce(folder, verdict, stays) };
       case 'timeout':
       case 'exited':
-        return this.#isEnded(folder, stays)
+        return this.#endBelow(folder, stays)
           ? { at: 'ended', end: await this.#endOnce(folder, verdict, stays) }
           : { at: 'running' };
     }
@@ -117,12 +117,12 @@ export class SeatTries {
     const { claim } = folder;
     // A shim that begins at this moment wins.
     if (claim === 'shim') return { at: 'running' };
-    if (claim === 'unknown' && (await this.#mayBegin(folder, stays))) return { at: 'waiting', ahead: 0 };
+    if (claim === 'unknown' && (await this.#endIfLate(folder, stays))) return { at: 'waiting', ahead: 0 };
     return stays === undefined ? { at: 'absent' } : this.#unsent('had ended before it got this run');
   }
 
-  /** Whether the creator of `go` may still write into it, or has done so meanwhile. */
-  async #mayBegin(folder: TryFolder, stays: StayingTry | undefined): Promise<boolean> {
+  /** Ends a creator of `go` that is late; true if it may still write into it, or has done so meanwhile. */
+  async #endIfLate(folder: TryFolder, stays: StayingTry | undefined): Promise<boolean> {
     const mark = stays?.process ?? folder.mark;
     if ((await processesOf(mark, MARK_NAMES)).length === 0) return folder.isClaimed;
     const isLate = Date.now() - (folder.beganMs ?? 0) > CLAIM_MS;
@@ -165,7 +165,7 @@ export class SeatTries {
   }
 
   /** Ends whatever a program has left behind; true once nothing is left. */
-  #isEnded(folder: TryFolder, stays: StayingTry | undefined): boolean {
+  #endBelow(folder: TryFolder, stays: StayingTry | undefined): boolean {
     void this.end(folder);
     return this.#endings.isDone(stays?.process ?? folder.mark);
   }

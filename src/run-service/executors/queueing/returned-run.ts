@@ -18,21 +18,21 @@ function returnableAt({ runs, load, backend, socket, outbox }: GpuServer): Assig
       (assigned.phase === 'sent' &&
         open !== undefined &&
         assigned.acceptedOn === open &&
-        !(assigned.isWithdrawn || assigned.task.isPaid || hasBegun(assigned))),
+        !(assigned.withdrawalAsked || assigned.task.isPaid || hasBegun(assigned))),
   );
 }
 
 /** Takes the run out of its server's queue; true if it is gone and certainly never began. */
 export async function takenBack(assigned: AssignedRun, server: GpuServer): Promise<boolean> {
   if (server.outbox.isUnsent(assigned)) return server.runs.delete(assigned.run.id);
-  [assigned.phase, assigned.isWithdrawn] = ['returning', true];
-  if (await isWithdrawn(assigned, server)) return server.runs.delete(assigned.run.id);
+  [assigned.phase, assigned.withdrawalAsked] = ['returning', true];
+  if (await withdraw(assigned, server)) return server.runs.delete(assigned.run.id);
   assigned.phase = 'sent';
   server.wake();
   return false;
 }
 
-async function isWithdrawn(assigned: AssignedRun, { backend, runs, socket }: GpuServer): Promise<boolean> {
+async function withdraw(assigned: AssignedRun, { backend, runs, socket }: GpuServer): Promise<boolean> {
   const { id } = assigned.run;
   try {
     await backend.cancel(id, 'waiting');

@@ -54,7 +54,7 @@ class HeldRequest {
   drop = (): void => this.#abort.abort();
 
   /** Notes the health of the container; true once it had a free slot for long. */
-  isSilent(status: string): boolean {
+  noteHealth(status: string): boolean {
     const now = performance.now();
     this.idleSince = this.outcome === undefined && status === 'READY' ? (this.idleSince ?? now) : undefined;
     return now - (this.idleSince ?? now) >= COG.idleMs;
@@ -120,7 +120,7 @@ class Cog implements Backend {
     // A container that has stopped must not hide the ends that it has told.
     if (!runs.some(({ id }) => this.#held.get(id)?.outcome?.kind === 'ended')) {
       const { status } = await this.#health();
-      const silent = [...this.#held].filter(([, held]) => held.isSilent(status));
+      const silent = [...this.#held].filter(([, held]) => held.noteHealth(status));
       for (const [id, held] of silent) await this.#askAgain(id, held);
     }
     return new Map(runs.map(({ id }) => [id, this.#stateOf(id, this.#held.get(id))]));
