@@ -1,6 +1,7 @@
 // Every guess about a sheet, with a sheet that shows it. A test reads each sheet, and the documents show the table.
 
 import type { Guessed } from './guessed.ts';
+import { JSON_GUESSES } from './json-guesses.ts';
 import { TEXT_GUESSES } from './text-guesses.ts';
 
 export const GUESSES: readonly Guessed[] = [
@@ -357,44 +358,5 @@ export const GUESSES: readonly Guessed[] = [
     set: { prompt: 'a {product} in {style}' },
   },
   ...TEXT_GUESSES,
-  {
-    found: 'a JSON document with one list of objects or of texts',
-    means: 'its rows',
-    does: 'said',
-    flag: '--records',
-    sheet: '{"items":[{"prompt":"a"}]}',
-    file: 'a.json',
-  },
-  {
-    found: 'JSON in columns, or by names, as pandas writes it; one object with inputs',
-    means: 'its rows',
-    does: 'said',
-    flag: '--orient',
-    sheet: '{"prompt":{"0":"a"}}',
-    file: 'a.json',
-  },
-  {
-    found: 'a translation file, whose members are all texts',
-    means: 'each text is a row, with its path in the column `key`',
-    does: 'asked',
-    flag: '--orient',
-    sheet: '{"intro":{"mira":"a"},"port":{"guard":"b"}}',
-    file: 'a.json',
-  },
-  {
-    found: 'PNG info of A1111 and its option lines, subtitles, tables of Markdown',
-    means: 'their rows',
-    does: 'said',
-    flag: '--format',
-    sheet: 'a\nNegative prompt: b\nSteps: 9, Seed: 5\n',
-    file: 'a.txt',
-  },
-  {
-    found: 'JSON rows with all of their inputs in one object',
-    means: 'the inputs',
-    does: 'said',
-    flag: '--unwrap',
-    sheet: '{"inputs":{"prompt":"a"}}',
-    file: 'a.jsonl',
-  },
+  ...JSON_GUESSES,
 ];

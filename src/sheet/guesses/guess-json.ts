@@ -10,6 +10,7 @@ import { columnsOf } from '../read-records.ts';
 import type { Column } from '../sheet-record.ts';
 import { GIVEN_ROWS, type SheetSource, type SheetOptions } from '../sheet-source.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
+import { besideList, membersBeside } from './beside-list.ts';
 import {
   type Guess,
   type GuessOptions,
@@ -19,6 +20,7 @@ import {
   said,
   type SettledSheet,
   toConfirm,
+  unconfirmed,
 } from './guess.ts';
 import { nameProper } from './input-names.ts';
 import { matchColumns, type MatchedColumns } from './match-columns.ts';
@@ -69,6 +71,20 @@ export async function settleJson(
       const again = await settleJson(source, { ...userOptions, map, drop }, inputTypes);
       return { ...again, guesses: [...objects, ...again.guesses] };
     }
+    const beside = besideList({
+      outer: await membersBeside(source, options),
+      columns: names,
+      inputTypes,
+      options: matched.options,
+      cellsOf: (name) => sample.map((cells) => cells[names.indexOf(name)] ?? ''),
+    });
+    const questions = unconfirmed(beside);
+    if (questions.length > 0) {
+      const set = Object.assign({}, userOptions.set, ...questions.map((guess) => guess.options.set));
+      const again = await settleJson(source, { ...userOptions, set }, inputTypes);
+      return { ...again, guesses: [...questions, ...again.guesses] };
+    }
+    guesses.push(...beside);
     return { ...matched, guesses: [...guesses, ...matched.guesses], named: { columns, ...matched } };
   } catch (error) {
     // The layout reports the error with its line.
@@ -183,12 +199,11 @@ function listGuess(
   inputTypes: readonly InputType[] | undefined,
 ): GuessPart {
   const input = listInput(inputTypes);
-  const { path: at, opens } = shape.find(({ opens: kind }) => kind === '"') ?? { path: undefined, opens: '' };
   const within = records?.split('.') ?? [];
-  const isList =
-    opens === '"' &&
-    within.every((name, nth) => at?.[nth] === name) &&
-    at?.slice(within.length).every((name) => name === '0');
+  const { path = [], opens } =
+    shape.find((opened) => opened.opens === '"' && within.every((name, nth) => opened.path[nth] === name)) ??
+    {};
+  const isList = opens === '"' && path.slice(within.length).every((name) => name === '0');
   if (columns !== undefined || input === undefined || !isList) return NOTHING;
   const guess: Guess = said('header', `each value of the list is one ${input}`, { columns: [input] });
   return { options: { columns: [input] }, guesses: [guess] };

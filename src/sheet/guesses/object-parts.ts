@@ -6,8 +6,7 @@ import { isNumeric, kindOf, takesFiles } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { areIds } from './cell-forms.ts';
 import { dropped, type Guess, mapped, or, plainName, toConfirm } from './guess.ts';
-import { areOneSetting, nameProper } from './input-names.ts';
-import { mappedBy } from './open-columns.ts';
+import { isCalled, mappedBy } from './open-columns.ts';
 import { fits } from './sample.ts';
 
 type ObjectFacts = {
@@ -27,8 +26,6 @@ export function objectParts(facts: ObjectFacts): readonly Guess[] {
 /** Asks about inputs without a column that are parts of an object by name, when another part of that object is sent. */
 function settingsBeside({ columns, inputTypes = [], options, valuesOf }: ObjectFacts): readonly Guess[] {
   const { map, set, drop } = options;
-  const isCalled = (name: string, input: string): boolean =>
-    nameProper(name) === nameProper(input) || areOneSetting(name, input);
   const unfed = inputTypes.filter(
     ({ name }) =>
       !Object.hasOwn(map, name) &&
@@ -59,9 +56,9 @@ function partsOfInputs({ columns, inputTypes = [], options, valuesOf }: ObjectFa
   return inputTypes
     .filter(({ name, type }) => takesPart(type) && !Object.hasOwn(options.set, name))
     .flatMap((type): readonly Guess[] => {
-      const isCalled = (name: string): boolean =>
+      const isOwnName = (name: string): boolean =>
         plainName(name) === plainName(type.name) && !options.drop.includes(name);
-      const named = options.map[type.name] ?? columns.find(isCalled);
+      const named = options.map[type.name] ?? columns.find(isOwnName);
       const within = named !== undefined ? [named] : type.required ? columns.filter(isNoInput) : [];
       const isFile = takesFiles(kindOf(type.type));
       const isPlain = (name: string): boolean =>
@@ -136,12 +133,12 @@ function pathsIn(
   const valuesOfParts = Map.groupBy(parts, ([path]) => path);
   const valuesAt = (path: string): readonly string[] =>
     valuesOfParts.get(path)?.map(([, value]) => value) ?? [];
-  const isCalled = (path: string): boolean =>
+  const isOwnName = (path: string): boolean =>
     plainName(path.slice(path.lastIndexOf('.') + 1)) === plainName(type.name);
-  const rankOf = (path: string): number => (isCalled(path) ? 0 : areIds(valuesAt(path)) ? 2 : 1);
+  const rankOf = (path: string): number => (isOwnName(path) ? 0 : areIds(valuesAt(path)) ? 2 : 1);
   // A number in a list of objects may be anything.
   const isMeant = (path: string): boolean =>
-    !isNumeric(kindOf(type.type)) || !/^\d/.test(path) || isCalled(path);
+    !isNumeric(kindOf(type.type)) || !/^\d/.test(path) || isOwnName(path);
   return [...valuesOfParts.keys()]
     .filter((path) => isMeant(path) && fits(valuesAt(path), type))
     .toSorted((a, b) => rankOf(a) - rankOf(b))

@@ -10,7 +10,8 @@ import { inputNamed } from '../named-inputs.ts';
 
 type ValuesOf = (column: string) => readonly string[];
 
-const isCalled = (column: string, name: string): boolean =>
+/** Whether both are one name, or the same well-known setting. */
+export const isCalled = (column: string, name: string): boolean =>
   nameProper(column) === nameProper(name) || areOneSetting(column, name);
 
 const sendingTo = (inputs: readonly string[], column: string): readonly Alternative[] =>
