@@ -104,6 +104,14 @@ export const TEXT_GUESSES: readonly Guessed[] = [
     file: 'a.txt',
   },
   {
+    found: 'a chat with Midjourney, such as a copy of Discord',
+    means: 'the lines that begin with `/imagine` are the prompts, and all others are left out',
+    does: 'asked',
+    flag: '--totals',
+    sheet: 'Jo — 11/03/2025 9:04 PM\n/imagine prompt: a\nMia — 11/03/2025 9:05 PM\nnice\n',
+    file: 'a.txt',
+  },
+  {
     found: 'lines outside of the tables of a Markdown text',
     means: 'left out',
     does: 'asked',

@@ -4,9 +4,19 @@ import { list } from '../../errors/error.ts';
 import { shortened } from '../../errors/outside-text.ts';
 import type { SheetOptions, SheetSource } from '../sheet-source.ts';
 import { MarkdownTables } from '../trade/markdown-tables.ts';
+import { isCommand } from '../trade/midjourney.ts';
 import { messagesOf } from '../trade/text-records.ts';
+import { alsoMet, conditionAmong } from '../where/condition-word.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
-import { type GuessOptions, NOTHING, or, type GuessPart, said, toConfirm } from './guess.ts';
+import {
+  type Alternative,
+  type GuessOptions,
+  NOTHING,
+  or,
+  type GuessPart,
+  said,
+  toConfirm,
+} from './guess.ts';
 import { NamedLines } from './named-lines.ts';
 import { MAX_LINE } from './guess-separator.ts';
 
@@ -31,9 +41,12 @@ async function chatGuesses(
 ): Promise<GuessPart> {
   const notices = new NamedLines();
   const texts: string[] = [];
-  for await (const { row, text, voice, isNotice } of messagesOf(source, options))
+  const voices = new Voices();
+  for await (const { row, text, voice, isNotice, isOfProgram } of messagesOf(source, options)) {
     if (isNotice) notices.put(row, text);
     else if (texts.length < MAX_SHOWN) texts.push(`${voice}: "${shortened(text, 60)}"`);
+    if (!isNotice) voices.take(voice, isOfProgram === true);
+  }
   const columns = options.columns ?? (listed === undefined || listed === 'text' ? undefined : [listed]);
   const named = columns === undefined ? {} : { columns };
   const { totals } = options;
@@ -49,9 +62,57 @@ async function chatGuesses(
     `${what}${left}`,
     settled,
     ...(notices.count === 0 ? [] : [or('to send these too', { ...named, totals: 'send' })]),
+    ...voices.answers(options.where),
     or('to send each line as it stands', asList),
   );
-  return { options: settled, guesses: [guess] };
+  return { options: settled, guesses: [{ ...guess, ...(voices.haveProgram && { isChoice: true }) }] };
+}
+
+/** Voices that answers name. */
+const MAX_VOICES = 4;
+
+/** The names of a chat, some of which may be programs. */
+class Voices {
+  readonly #names = new Map<string, boolean>();
+
+  take(name: string, isOfProgram: boolean): void {
+    if (this.#names.size <= MAX_VOICES) this.#names.set(name, isOfProgram || this.#names.get(name) === true);
+  }
+
+  get haveProgram(): boolean {
+    return new Set(this.#names.values()).size > 1;
+  }
+
+  answers(where: string | undefined): readonly Alternative[] {
+    const names = [...this.#names.keys()];
+    const programs = names.filter((name) => this.#names.get(name) === true);
+    const only = (condition: string): GuessOptions => ({ where: alsoMet(where, condition) });
+    const people = this.haveProgram
+      ? [or('to leave out what programs wrote', only(conditionAmong('voice', '!=', programs)))]
+      : [];
+    if (where !== undefined || names.length < 2 || names.length > MAX_VOICES) return people;
+    const ofEach = names.filter((name) => name !== '').map((name) => conditionAmong('voice', '=', [name]));
+    return [...people, ...ofEach.map((condition) => or('to run the texts of one voice', only(condition)))];
+  }
+}
+
+/** Asks about the lines of a chat that are no commands. */
+export async function commandGuess(
+  source: SheetSource,
+  { totals, ...options }: SheetOptions,
+): Promise<GuessPart> {
+  const lines = new NamedLines();
+  let [number, commands] = [0, 0];
+  for await (const line of linesOf(lenientTextOf(source, options), MAX_LINE)) {
+    number += 1;
+    if (isCommand(line)) commands += 1;
+    else if (line.trim() !== '') lines.put(number, line);
+  }
+  const text = `the ${commands} lines of this chat that begin with /imagine are the prompts; ${lines.text} ${lines.count === 1 ? 'is' : 'are'} left out`;
+  if (totals !== undefined) return { options: {}, guesses: totals === 'skip' ? [said('rows', text)] : [] };
+  const settled = { totals: 'skip' } as const;
+  const messages = or('to run all messages', { format: 'chat' });
+  return { options: settled, guesses: [toConfirm('rows', text, settled, messages)] };
 }
 
 async function tableGuesses(source: SheetSource, options: SheetOptions): Promise<GuessPart> {

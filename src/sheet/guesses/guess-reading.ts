@@ -12,11 +12,12 @@ import { guessedEncoding } from './guess-encoding.ts';
 import { cueGuesses } from './guess-cues.ts';
 import { guessedHeader } from './guess-header.ts';
 import { lineGuesses } from './guess-lines.ts';
-import { passageGuesses } from './guess-passages.ts';
+import { commandGuess, passageGuesses } from './guess-passages.ts';
 import { guessedQuotes } from './guess-quotes.ts';
 import { guessedSeparator, MAX_LINE, SAMPLED } from './guess-separator.ts';
 import { isDrawn, isSetting, isSpoken, nameProper } from './input-names.ts';
 import { isMidjourney } from '../trade/midjourney.ts';
+import { hasCommands } from '../trade/midjourney-rows.ts';
 import { labelledName } from '../text/speakers.ts';
 import { ListHeadings } from './list-headings.ts';
 
@@ -35,6 +36,11 @@ export async function settleReading(
   const isPassage = userOptions.format === 'chat' || userOptions.format === 'markdown';
   if (isPassage && (userOptions.delimiter ?? userOptions.headerRow) !== undefined)
     return settleReading(source, { ...userOptions, format: 'csv' }, inputs, listed);
+  const isUntold = (userOptions.delimiter ?? userOptions.headerRow) === undefined;
+  if (userOptions.format === 'midjourney' && isUntold && (await hasCommands(source, userOptions)))
+    return isDrawn(inputs)
+      ? settleCommands(source, userOptions, listed)
+      : settleReading(source, { ...userOptions, format: 'chat' }, inputs, listed);
   if (userOptions.format === 'midjourney' && !isDrawn(inputs)) {
     const format = /\.tsv$/i.test(source.name) ? 'tsv' : 'csv';
     return settleReading(source, { ...userOptions, format }, inputs, listed);
@@ -120,6 +126,18 @@ async function settlePrompts(
     or('to send the texts as they stand', { format: 'csv' }),
   );
   return { options: { ...read.options, format }, guesses: [guess, ...read.guesses] };
+}
+
+/** A chat with Midjourney: its commands are the prompts. */
+async function settleCommands(source: SheetSource, own: SheetOptions, listed = 'prompt'): Promise<Settled> {
+  const { options, guesses } =
+    own.encoding === undefined ? await guessedEncoding(source, own) : { options: own, guesses: [] };
+  const guess = await commandGuess(source, options);
+  const { format, columns = [listed] } = options;
+  return {
+    options: { quote: 'none', ...options, ...listOptions(listed), columns, ...guess.options },
+    guesses: [...guesses, said('header', TRADE[format] ?? '', { format }), ...guess.guesses],
+  };
 }
 
 async function beginsWithPrompt(source: SheetSource, options: SheetOptions): Promise<boolean> {

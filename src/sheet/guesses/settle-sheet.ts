@@ -266,7 +266,9 @@ async function surveyed(
   const isMet = whereOf(options, names, compared);
   const survey = new Survey({ plan, keys, data, compared, idle });
   const { limit = Number.POSITIVE_INFINITY, skipRows, hidden, totals, ...whole } = options;
-  await survey.read(surveyedRecords(source, whole, names), {
+  // Lines of a chat that are no prompts are no rows.
+  const rows = options.format === 'midjourney' && totals !== undefined ? { ...whole, totals } : whole;
+  await survey.read(surveyedRecords(source, rows, names), {
     most: limit,
     hasTotals: totals !== 'send' && skipRows?.length !== 0,
     hasComments: options.comment === undefined,

@@ -1,9 +1,11 @@
 // Reads a list or a CSV of prompts for Midjourney: each parameter becomes a cell of its own column.
 
 import { csvColumns, csvRecords } from '../csv/csv.ts';
-import { cellText, firstOf, type RecordFault } from '../sheet-record.ts';
+import { cellText, firstOf, MAX_RECORD, type RecordFault } from '../sheet-record.ts';
 import type { SheetOptions, SheetSource } from '../sheet-source.ts';
-import { isMidjourney, MIDJOURNEY, midjourneyCells, permutationIn } from './midjourney.ts';
+import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
+import { isChat } from './chat.ts';
+import { isCommand, isMidjourney, MIDJOURNEY, midjourneyCells, permutationIn } from './midjourney.ts';
 import type { TextRow } from './text-row.ts';
 
 /** Rows that decide which columns have prompts. */
@@ -14,8 +16,11 @@ export async function* midjourneyRows(source: SheetSource, own: SheetOptions): A
   const options: SheetOptions = { ...own, format: /\.tsv$/i.test(source.name) ? 'tsv' : 'csv' };
   const names = (await csvColumns(source, options)).map(({ name }) => name);
   const prompts = await promptsIn(source, options, names);
+  const isOfCommands =
+    options.delimiter === 'none' && options.totals === 'skip' && (await hasCommands(source, options));
   for await (const { line, cells, fault } of csvRecords(source, options, names)) {
     const isList = options.delimiter === 'none';
+    if (isOfCommands && !isCommand(cellText(cells[0]))) continue;
     const row = Object.fromEntries(
       names.map((name, at) => [name, isList ? unquoted(cellText(cells[at])) : cellText(cells[at])]),
     );
@@ -28,6 +33,12 @@ export async function* midjourneyRows(source: SheetSource, own: SheetOptions): A
     const variants = fault ?? permuted(line, braces);
     yield { row: line, cells: { ...row, ...besideOwn(row, parts) }, ...(variants && { fault: variants }) };
   }
+}
+
+/** Whether the text is a chat with commands, whose other lines are names, times, answers and what the program shows again. */
+export async function hasCommands(source: SheetSource, options: SheetOptions): Promise<boolean> {
+  const lines = await Array.fromAsync(firstOf(linesOf(lenientTextOf(source, options), MAX_RECORD), SAMPLED));
+  return isChat(lines) && lines.some(isCommand);
 }
 
 const permuted = (line: number, braces: string | undefined): RecordFault | undefined =>

@@ -35,6 +35,8 @@ const parametersIn = (prompt: string): readonly Parameter[] =>
   });
 
 const COMMAND = /^\s*\/imagine\b\s*(?:prompt\s*:)?\s*/i;
+/** Whether the line is a command of a chat with Midjourney. */
+export const isCommand = (line: string): boolean => COMMAND.test(line);
 const IMAGE = /^(?:<?https?:\/\/\S+>?\s+)+/i;
 const WEIGHT = /::\s*-?(?:\d+(?:\.\d+)?)?/g;
 

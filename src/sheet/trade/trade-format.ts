@@ -5,7 +5,7 @@ import { A1111_OPTIONS } from './a1111.ts';
 import { isSettingsLine } from './infotext.ts';
 import { isChat } from './chat.ts';
 import { hasTable } from './markdown-tables.ts';
-import { isMidjourney } from './midjourney.ts';
+import { isCommand, isMidjourney } from './midjourney.ts';
 import { CUE_TIME } from './subtitles.ts';
 
 const MAX_LINES = 20;
@@ -25,7 +25,7 @@ export function tradeFormatOf(text: string): TradeFormat | undefined {
   if (withOptions.length > 0 && withOptions.length * 2 >= lines.length) return 'a1111';
   if (lines.some(isSettingsLine)) return 'a1111';
   if (hasTable(allLines)) return 'markdown';
-  if (isChat(allLines)) return 'chat';
+  if (isChat(allLines)) return allLines.some(isCommand) ? 'midjourney' : 'chat';
   return isMidjourneyText(lines) ? 'midjourney' : undefined;
 }
 

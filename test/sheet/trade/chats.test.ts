@@ -26,6 +26,14 @@ describe('a chat', () => {
     ['Slack', 'Jo  9:04 PM\na fox\nMia  9:05 PM\nan owl\n'],
     ['Zoom', '21:04:12 From Jo to Everyone:\n\ta fox\n21:05:12 From Mia to Everyone:\n\tan owl\n'],
     ['Otter', OTTER],
+    ['Discord', 'Jo — 11/03/2025 9:04 PM\na fox\nMia — 11/03/2025 9:05 PM\nan owl\n'],
+    ['Discord today', 'Jo — Today at 9:04 PM\na fox\nMia — Yesterday at 9:05 PM\nan owl\nand a crow\n'],
+    ['Discord without a date', 'Jo — 9:04 PM\na fox\nMia — 9:05 PM\nan owl\n'],
+    ['Discord in German', 'Jo — Heute um 21:04 Uhr\nein Fuchs\nMia — 03.11.2025 21:05\neine Eule\n'],
+    ['Discord in French', 'Jo — Aujourd’hui à 21:04\nun renard\nMia — Hier à 21:05\nun hibou\n'],
+    ['Discord with programs', 'Jo — 11/03/2025 9:04 PM\na fox\nPaint\nAPP\n — 11/03/2025 9:05 PM\nan owl\n'],
+    ['Discord with names above', 'Jo\n — 11/03/2025 9:04 PM\na fox\nMia\n — 11/03/2025 9:05 PM\nan owl\n'],
+    ['Discord with pictures', 'Jo — 11/03/2025 9:04 PM\nMia — 11/03/2025 9:05 PM\nan owl\n'],
   ])('of %s is recognised', (_, text) => {
     expect(formatOf('chat.txt', Buffer.from(text))).toBe('chat');
   });
@@ -36,6 +44,9 @@ describe('a chat', () => {
     '[00:12.50] Hello\n[00:14.00] and welcome\n',
     '10:30 a fox\n10:45 an owl\n',
     'a fox\nat 9:15 PM\nan owl\n\na crow\n',
+    'Doors — 19:00\nConcert — 20:00\nBar — 23:00\nall night\n',
+    'a fox — 9:15\nan owl — 10:15\n',
+    'a market — 03/14/2025\na harbour — 03/15/2025\n',
   ])('is no list such as %j', (text) => {
     expect(formatOf('list.txt', Buffer.from(text))).toBe('csv');
   });
@@ -72,5 +83,59 @@ describe('a chat', () => {
       '{"text":"It opens with the bell.","voice":"Nadia"}',
       '{"text":"Right.","voice":"Speaker 2"}',
     ]);
+  });
+
+  it('of Discord has the names of people and programs above their texts, and asks about the programs', async () => {
+    const text = [
+      'Jo — 11/03/2025 9:04 PM',
+      'a fox',
+      'in snow',
+      'Echo',
+      'APP',
+      ' — 11/03/2025 9:05 PM',
+      'a fox, drawn',
+      '',
+      'Mia — Today at 9:06 PM',
+      'an owl',
+    ].join('\n');
+    const { rows, guesses } = await read('chat.txt', text, {}, { inputTypes: TTS });
+    expect(rows).toEqual([
+      '{"text":"a fox\\nin snow","voice":"Jo"}',
+      '{"text":"a fox, drawn","voice":"Echo"}',
+      '{"text":"an owl","voice":"Mia"}',
+    ]);
+    expect(guesses[1]).toContain('; to leave out what programs wrote: --where \'voice != "Echo"\'');
+    expect(guesses[1]).toContain('; to run the texts of one voice: --where \'voice = "Jo"\', or');
+    const where = 'voice != "Echo"';
+    const people = await read('chat.txt', text, { where, totals: 'skip' }, { inputTypes: TTS });
+    expect(people.rows).toHaveLength(2);
+  });
+
+  it('with Midjourney has a row for each command, and no answer, name or echo is one', async () => {
+    const text = [
+      'Jo — 11/03/2025 9:04 PM',
+      '/imagine prompt: a fox --no text',
+      'Midjourney Bot',
+      'APP',
+      ' — 11/03/2025 9:05 PM',
+      '**a fox --no text** - @Jo (fast)',
+      '',
+      'Mia — 11/03/2025 9:06 PM',
+      'love it',
+      '/imagine prompt: an owl',
+    ].join('\n');
+    const inputTypes = [input('prompt', 'string', { required: true }), input('negative_prompt', 'string')];
+    const fox = '{"negative_prompt":"text","prompt":"a fox"}';
+    const { rows, guesses } = await read('chat.txt', text, {}, { inputTypes });
+    expect([rows, guesses]).toEqual([
+      [fox, '{"prompt":"an owl"}'],
+      [
+        'prompts with parameters of Midjourney are read as a table (--format midjourney)',
+        '? the 2 lines of this chat that begin with /imagine are the prompts; lines 1,3-6,8-9 ("Jo — 11/03/2025 9:04 PM", "Midjourney Bot", "APP", "— 11/03/2025 9:05 PM", "**a fox --no text** - @Jo (fast)", …) are left out; to run all messages: --format chat (--totals skip)',
+      ],
+    ]);
+    expect((await read('chat.txt', text, { totals: 'skip' }, { inputTypes })).rows).toEqual(rows);
+    const spoken = await read('chat.txt', text, {}, { inputTypes: TTS });
+    expect(spoken.rows[2]).toBe('{"text":"love it\\n/imagine prompt: an owl","voice":"Mia"}');
   });
 });
