@@ -10,7 +10,7 @@ import type { DeferredRow, PartResult } from '../src/batch/events.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
 import type { EndedRow } from '../src/batch/state/row-state.ts';
 import { errorMessage } from '../src/errors/error.ts';
-import { costOf, priceOf } from '../src/options/prices.ts';
+import { costOf, priceOf } from '../src/options/facts/prices.ts';
 import { recordOf, recordsBefore } from '../src/results/batch-rows.ts';
 import { showPart } from '../src/results/page/living-page.ts';
 import { outputNames, type OutputNames } from '../src/results/output-paths.ts';

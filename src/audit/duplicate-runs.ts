@@ -4,7 +4,7 @@
 
 import type { ReadBack } from '../batch/commands.ts';
 import type { AttemptRef, AttemptRun } from '../batch/outcome.ts';
-import { costOf } from '../options/prices.ts';
+import { costOf } from '../options/facts/prices.ts';
 import { reportedCost } from '../store/reported-cost.ts';
 import { errorMessage } from '../errors/error.ts';
 import type { RunService } from '../service-client/client.ts';

@@ -5,7 +5,7 @@ import { clipped, clippedAtWord } from '../options/text/clipped.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { REASON_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
 import type { PostClass } from './classify-response.ts';
-import type { FailureKind } from '../options/failure-kind.ts';
+import type { FailureKind } from '../options/facts/failure-kind.ts';
 import type { Outcome, AttemptRef, AttemptRun } from './outcome.ts';
 import type { PassSegment } from './state/lanes.ts';
 import type { LimitChange } from '../options/limits.ts';

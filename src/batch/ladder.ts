@@ -7,7 +7,7 @@
 // A larger class never starts below the rung that a smaller class needs. Climbing is no retry: it is limited by the number of
 // rungs, and on the highest one the retry policy decides.
 
-import type { FailureKind } from '../options/failure-kind.ts';
+import type { FailureKind } from '../options/facts/failure-kind.ts';
 import { accountsOf, laneWith, type Account, type Climb, type Lane } from './state/lanes.ts';
 import type { Outcome } from './outcome.ts';
 import { put } from './state/put-row.ts';

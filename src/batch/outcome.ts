@@ -1,6 +1,6 @@
 // How an attempt and its run are identified, and how an attempt or a row ended.
 
-import type { FailureKind } from '../options/failure-kind.ts';
+import type { FailureKind } from '../options/facts/failure-kind.ts';
 
 /** Snapshots store positions in this list: append a new outcome, and keep the order. */
 export const OUTCOMES = ['succeeded', 'failed', 'timed-out', 'cancelled', 'refused', 'unknown'] as const;

@@ -1,7 +1,7 @@
-// Decides whether and when a row is retried whose run has ended. src/options/failure-kind.ts decides how many times,
+// Decides whether and when a row is retried whose run has ended. src/options/facts/failure-kind.ts decides how many times,
 // by kind of failure; sending-limits/send-backoff.ts decides when a POST that started no run is repeated.
 
-import { retriesFor, type FailureKind } from '../options/failure-kind.ts';
+import { retriesFor, type FailureKind } from '../options/facts/failure-kind.ts';
 import type { Outcome } from './outcome.ts';
 import type { BatchParams } from './params.ts';
 import { seededNumber } from './seeded-number.ts';

@@ -2,7 +2,7 @@
 // batches in the same way.
 
 import { findDeployment } from './find-deployment.ts';
-import { DEFAULT_PRICES } from '../options/gpu.ts';
+import { DEFAULT_PRICES } from '../options/facts/gpu.ts';
 import { DEFAULT_TIMING, type Timing } from '../batch/params.ts';
 import { problem, type GivenFlag, type RunsheetError } from '../errors/error.ts';
 import type { Config } from '../host/settings/config.ts';

@@ -4,7 +4,7 @@
 import { USUAL_RETRIES } from '../options/bounds-and-defaults.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { AUTO_START, mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
-import { mostRetries } from '../options/failure-kind.ts';
+import { mostRetries } from '../options/facts/failure-kind.ts';
 import { DEFAULT_TIMING, type Canary, type Timing, type UnconfirmedRule } from '../batch/params.ts';
 import type { Unconfirmed } from '../options/batch-kinds.ts';
 import {

@@ -13,7 +13,7 @@ import {
   isVendor,
   type ModelHost,
   type Vendor,
-} from '../options/server-kind.ts';
+} from '../options/facts/server-kind.ts';
 import { callSignal } from '../host/call-signal.ts';
 import { isWebAddress } from '../host/http/web-address.ts';
 import { fetchOutside } from '../host/http/outgoing.ts';

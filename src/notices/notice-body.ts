@@ -1,6 +1,6 @@
 // The body of a notification, as receivers get it; docs/notifications.md describes the fields.
 
-import { havePrices, knownCost } from '../options/prices.ts';
+import { havePrices, knownCost } from '../options/facts/prices.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { z } from 'zod';
 import { rowsDone } from '../batch/accounting/tally.ts';

@@ -12,8 +12,8 @@ import {
   MAX_STARTS_PER_MINUTE,
   USUAL_RETRIES,
 } from './bounds-and-defaults.ts';
-import { FAILURE_KINDS } from './failure-kind.ts';
-import { GPUS } from './gpu.ts';
+import { FAILURE_KINDS } from './facts/failure-kind.ts';
+import { GPUS } from './facts/gpu.ts';
 import { concurrency, count, countBy, moment, money, named, rowsOrShare, targets } from './kinds.ts';
 
 /**

@@ -1,6 +1,6 @@
 // Forecasts a batch that has not begun, from earlier batches of its deployment, else from prices.
 
-import { havePrices, knownCost, priceOf } from '../options/prices.ts';
+import { havePrices, knownCost, priceOf } from '../options/facts/prices.ts';
 import { forecast, type Amounts, type Forecast } from './forecast/forecast.ts';
 import type { Interval } from './forecast/estimated-sum.ts';
 import { capacityOf, readCanaryRuns, readPastRuns, type CanaryRuns, type PastRuns } from './past-runs.ts';

@@ -1,7 +1,7 @@
 // Writes the result files of an ended batch in one pass over its rows. summary.json is written last: if it exists, all others
 // exist.
 
-import { withCosts } from '../options/prices.ts';
+import { withCosts } from '../options/facts/prices.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Progress } from '../batch/shown/progress.ts';
 import { readCells } from '../sheet/read-records.ts';

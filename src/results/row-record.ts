@@ -1,6 +1,6 @@
 // The record of a row with an outcome. Its field names are the column names of results.csv.
 
-import type { FailureKind } from '../options/failure-kind.ts';
+import type { FailureKind } from '../options/facts/failure-kind.ts';
 import type { Outcome, PastAttempt } from '../batch/outcome.ts';
 import type { InputChange } from '../sheet/input-change.ts';
 

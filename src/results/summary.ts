@@ -17,7 +17,7 @@ import { passName, readPasses } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkerCount } from '../store/workers.ts';
 import { rounded } from '../options/text/printed-numbers.ts';
-import { knownCost } from '../options/prices.ts';
+import { knownCost } from '../options/facts/prices.ts';
 
 export type Summary = {
   readonly batch: string;

@@ -1,7 +1,7 @@
 // The two behaviours of the local service where the specification and the real service differ. The specification is the
 // default; the other one follows the real service's published source.
 
-import { GPUS } from '../options/gpu.ts';
+import { GPUS } from '../options/facts/gpu.ts';
 import type { BEHAVIOURS } from './service-settings.ts';
 
 export type BehaviourName = (typeof BEHAVIOURS)[number];

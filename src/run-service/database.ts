@@ -2,7 +2,7 @@
 // Every change is committed before an answer or a webhook shows it.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { ServerKind } from '../options/server-kind.ts';
+import type { ServerKind } from '../options/facts/server-kind.ts';
 import type { Status } from '../service-client/contract/statuses.ts';
 import { openFile } from './database-file.ts';
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { parseExactly } from '../host/formats/exact-json.ts';
-import { GPUS, type Gpu } from '../options/gpu.ts';
+import { GPUS, type Gpu } from '../options/facts/gpu.ts';
 import { nearest, problem, errorMessage } from '../errors/error.ts';
 import { namedModel, type NamedModel } from '../host/settings/named-model.ts';
 import { ENVIRONMENT } from '../service-client/contract/paths.ts';

@@ -1,6 +1,6 @@
 // Finds the reason of a failed run, and its kind, in the log of the run.
 
-import type { FailureKind, RunFailure } from '../options/failure-kind.ts';
+import type { FailureKind, RunFailure } from '../options/facts/failure-kind.ts';
 import type { LogLine } from './contract/run.ts';
 
 /** The first matching pattern decides. */

@@ -2,7 +2,7 @@
 // service's or ours. If both ages are known, the smaller one counts, so that a wrong or adjusted clock never makes a healthy run
 // look stuck.
 
-import type { FailureKind } from '../options/failure-kind.ts';
+import type { FailureKind } from '../options/facts/failure-kind.ts';
 import type { RunTimes } from '../batch/events.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import type { Run } from './contract/run.ts';

@@ -2,7 +2,7 @@
 
 import { REASON_BYTES } from '../batch/bounds.ts';
 import { clipped } from '../options/text/clipped.ts';
-import type { RunFailure, FailureKind } from '../options/failure-kind.ts';
+import type { RunFailure, FailureKind } from '../options/facts/failure-kind.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import type { RunTimes } from '../batch/events.ts';

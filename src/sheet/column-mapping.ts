@@ -10,7 +10,7 @@ import { withSigns } from './text/entities.ts';
 import { plainText } from './text/plain-text.ts';
 import { isSpoken } from './guesses/input-names.ts';
 import { ownColumns } from './result-columns.ts';
-import { isGpu } from '../options/gpu.ts';
+import { isGpu } from '../options/facts/gpu.ts';
 import type { InputType } from '../service-client/contract/deployment.ts';
 import type { LikelyColumns } from './guesses/guess.ts';
 import { missingInputs, unknownInputs } from './header-faults.ts';

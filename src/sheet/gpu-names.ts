@@ -1,4 +1,4 @@
-import { GPUS, type Gpu } from '../options/gpu.ts';
+import { GPUS, type Gpu } from '../options/facts/gpu.ts';
 import { correctionOf, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { shortened } from './sheet-record.ts';
 

@@ -2,7 +2,7 @@
 // a class of its own if there are few; otherwise sizes fall into classes whose bounds grow by the same factor.
 
 import { isRawNumber } from '../host/formats/exact-json.ts';
-import { isGpu } from '../options/gpu.ts';
+import { isGpu } from '../options/facts/gpu.ts';
 import { MAX_SIZE_CLASSES } from '../batch/bounds.ts';
 import { MAX_RUNGS } from '../options/bounds-and-defaults.ts';
 import { problem } from '../errors/error.ts';

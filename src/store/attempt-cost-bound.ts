@@ -2,9 +2,9 @@
 // reserves this much for each attempt.
 
 import type { BatchParams } from '../batch/params.ts';
-import { GPUS } from '../options/gpu.ts';
-import { priceOf } from '../options/prices.ts';
-import { isVendor, vendorFacts } from '../options/server-kind.ts';
+import { GPUS } from '../options/facts/gpu.ts';
+import { priceOf } from '../options/facts/prices.ts';
+import { isVendor, vendorFacts } from '../options/facts/server-kind.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
 
 /**

@@ -1,7 +1,7 @@
 // The reported cost of a run, at the price stored in batch.json. A later command may have given the service another
 // price.
 
-import { isVendor, vendorFacts } from '../options/server-kind.ts';
+import { isVendor, vendorFacts } from '../options/facts/server-kind.ts';
 import type { BatchFile } from './batch-file.ts';
 
 type TellingRun = {

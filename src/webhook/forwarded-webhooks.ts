@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import { readBody } from '../host/bounded-server.ts';
 import { fetchOutside } from '../host/http/outgoing.ts';
-import { vendorFacts } from '../options/server-kind.ts';
+import { vendorFacts } from '../options/facts/server-kind.ts';
 import {
   MAX_VENDOR_WEBHOOK_BYTES,
   readVendorWebhookPath,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { laneOf, placeIn } from '../../src/batch/state/lanes.ts';
-import { mostRetries } from '../../src/options/failure-kind.ts';
+import { mostRetries } from '../../src/options/facts/failure-kind.ts';
 import { relearn, MAX_UNPROVEN } from '../../src/batch/ladder.ts';
 import { changeLimits } from '../../src/batch/on-event/change-limits.ts';
 import type { RunTimes } from '../../src/batch/events.ts';

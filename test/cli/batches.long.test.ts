@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_PRICES } from '../../src/options/gpu.ts';
+import { DEFAULT_PRICES } from '../../src/options/facts/gpu.ts';
 import type { RowRecord } from '../../src/results/row-record.ts';
 import type { Run } from '../../src/service-client/contract/run.ts';
 import { sharedStage } from '../stage/shared-stage.ts';

@@ -2,7 +2,7 @@
 
 import { renameSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_PRICES } from '../../src/options/gpu.ts';
+import { DEFAULT_PRICES } from '../../src/options/facts/gpu.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 import { deploymentsOf, Stage, type Running } from '../stage/stage.ts';
 

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import Fastify from 'fastify';
-import { DEFAULT_PRICES } from '../../src/options/gpu.ts';
+import { DEFAULT_PRICES } from '../../src/options/facts/gpu.ts';
 import { deploymentSpecSchema } from '../../src/run-service/service-deployments.ts';
 import { sendFile } from '../../src/run-service/routes/output-files.ts';
 import { KeptFiles } from '../../src/run-service/executors/driving/kept-files.ts';

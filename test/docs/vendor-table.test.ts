@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { VENDOR_FACTS, VENDORS } from '../../src/options/server-kind.ts';
+import { VENDOR_FACTS, VENDORS } from '../../src/options/facts/server-kind.ts';
 import { ROOT } from '../source-imports.ts';
 
 const LOST = {

@@ -29,7 +29,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/host/settings/trust-notes.ts': ['trusted file'],
   'src/library/register-own-gpus.ts': ['answer'],
   'src/options/read.ts': ['given'],
-  'src/options/prices.ts': ['given'],
+  'src/options/facts/prices.ts': ['given'],
   'src/results/all-events.ts': ['event'],
   'src/results/batch-rows.ts': ['record of a part', 'record of a part'],
   'src/results/page/living-page.ts': ['cache'],

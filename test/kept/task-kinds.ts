@@ -1,7 +1,7 @@
 // The tasks that the run service stores, apart from graphs.
 
 import fc from 'fast-check';
-import { MODEL_HOSTS } from '../../src/options/server-kind.ts';
+import { MODEL_HOSTS } from '../../src/options/facts/server-kind.ts';
 import { NO_FILES } from '../../src/run-service/executors/workflow/filled-workflow.ts';
 import type { Program } from '../../src/run-service/executors/target.ts';
 import {

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { givenFrom, IN_FLAGS, valueOf } from '../../src/batches/given-options.ts';
 import type { RunsheetError } from '../../src/errors/error.ts';
-import { FAILURE_KINDS } from '../../src/options/failure-kind.ts';
-import { GPUS } from '../../src/options/gpu.ts';
+import { FAILURE_KINDS } from '../../src/options/facts/failure-kind.ts';
+import { GPUS } from '../../src/options/facts/gpu.ts';
 import { LIMITS, optionalLimits, STORED_LIMITS, withoutNone } from '../../src/options/limits.ts';
 import { formOf, msOf, read } from '../../src/options/read.ts';
 import {

@@ -2,7 +2,7 @@
 // a Cog container, and programs of this machine.
 
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { VENDOR_FACTS, type ModelHost } from '../../src/options/server-kind.ts';
+import { VENDOR_FACTS, type ModelHost } from '../../src/options/facts/server-kind.ts';
 import { encodePng } from '../../src/run-service/executors/rehearsal/pictures/pictures.ts';
 import type { Stage } from '../stage/stage.ts';
 import { openCog } from '../vendors/cog.ts';

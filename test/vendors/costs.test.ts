@@ -2,7 +2,7 @@
 
 import { beforeAll, expect, it } from 'vitest';
 import { runSchema } from '../../src/service-client/contract/run.ts';
-import type { Vendor } from '../../src/options/server-kind.ts';
+import type { Vendor } from '../../src/options/facts/server-kind.ts';
 import { SUBMIT } from '../../src/run-service/executors/vendors/vendor-answers.ts';
 import { OwnService } from '../comfy/own-service.ts';
 import { until } from '../stage/stage.ts';

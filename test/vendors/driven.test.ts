@@ -2,7 +2,7 @@
 // restarts, or the vendor refuses. Purchases are counted by the stand-in.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ModelHost } from '../../src/options/server-kind.ts';
+import type { ModelHost } from '../../src/options/facts/server-kind.ts';
 import { SUBMIT } from '../../src/run-service/executors/vendors/vendor-answers.ts';
 import { isDoubtful, OwnService, type Run } from '../comfy/own-service.ts';
 import { until } from '../stage/stage.ts';

@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { VENDOR_FACTS, type Vendor } from '../../src/options/server-kind.ts';
+import { VENDOR_FACTS, type Vendor } from '../../src/options/facts/server-kind.ts';
 import { numbersFrom } from '../../src/run-service/chance.ts';
 import { pidInStack } from '../stage/embedded-processes.ts';
 import { killQuietly, strays } from '../stage/processes.ts';

@@ -1,7 +1,7 @@
 // A request whose answer was lost, and then the key of another account: what that account shows proves nothing.
 
 import { beforeAll, expect, it } from 'vitest';
-import type { Vendor } from '../../src/options/server-kind.ts';
+import type { Vendor } from '../../src/options/facts/server-kind.ts';
 import type { AssignedRun } from '../../src/run-service/executors/driving/assigned-run.ts';
 import { afterLostAnswer, guaranteeFor } from '../../src/run-service/executors/driving/resend-policy.ts';
 import { SUBMIT } from '../../src/run-service/executors/vendors/vendor-answers.ts';

@@ -4,7 +4,7 @@ import { mostConcurrency, MAX_STATE_BYTES } from '../bounds.ts';
 import { attemptCost } from '../sending-limits/budget.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state/state.ts';
 import { neededBytes } from '../state/put-row.ts';
-import { mostRetries } from '../../options/failure-kind.ts';
+import { mostRetries } from '../../options/facts/failure-kind.ts';
 import { STORED_LIMITS, withoutNone, type LimitChange } from '../../options/limits.ts';
 import { accountsOf } from '../state/lanes.ts';
 import type { BatchParams } from '../params.ts';

@@ -1,7 +1,7 @@
 // The arguments that each signal of each workflow takes; a signal with any others is dropped. The checks are written
 // by hand because the workflow bundle cannot carry a schema library.
 
-import { FAILURE_KINDS } from '../../options/failure-kind.ts';
+import { FAILURE_KINDS } from '../../options/facts/failure-kind.ts';
 import type { Event, OverdueRun, RunCompletion } from '../events.ts';
 import { isObject } from '../../options/kinds.ts';
 import { STORED_LIMITS } from '../../options/limits.ts';

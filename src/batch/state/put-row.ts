@@ -17,7 +17,7 @@ import { addHeld, heldBy, heldByEnded, isWrittenOff, type Held } from '../accoun
 import { accountOn, laneWith, type Account, accountsOf, type Lane } from './lanes.ts';
 import type { State } from './state.ts';
 import { clipped } from '../../options/text/clipped.ts';
-import { type FailureKind, mostRetries } from '../../options/failure-kind.ts';
+import { type FailureKind, mostRetries } from '../../options/facts/failure-kind.ts';
 import { OUTCOME_CLASS, type Outcome, countFailure } from '../outcome.ts';
 import { highestCost } from '../sending-limits/budget.ts';
 import { REASON_BYTES, reservedBytes, MAX_ROWS, SHORT_REASON_BYTES, MAX_STATE_BYTES } from '../bounds.ts';

@@ -1,7 +1,7 @@
 // Shows one batch from its folder, and from its workflow if Temporal is reachable. Read-only; starts no servers. Control
 // commands print a batch as JSON through this file too.
 
-import { havePrices } from '../../options/prices.ts';
+import { havePrices } from '../../options/facts/prices.ts';
 import type { ShownFlags } from '../flags/flags.ts';
 import type { Config } from '../../host/settings/config.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';

@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GPUS } from '../../options/gpu.ts';
+import { GPUS } from '../../options/facts/gpu.ts';
 import { isS3Address } from '../../host/s3-address.ts';
 import { loadConfig, type Config } from '../../host/settings/config.ts';
 import { readPlainFile } from '../../host/plain-file.ts';

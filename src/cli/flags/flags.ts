@@ -2,8 +2,8 @@
 
 import type { FlagParametersForType } from '@stricli/core';
 import { choice as choiceOf, span, rowRanges, text, texts } from '../../options/batch-kinds.ts';
-import { FAILURE_KINDS } from '../../options/failure-kind.ts';
-import { GPUS } from '../../options/gpu.ts';
+import { FAILURE_KINDS } from '../../options/facts/failure-kind.ts';
+import { GPUS } from '../../options/facts/gpu.ts';
 import { count } from '../../options/kinds.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { APIS } from '../../host/api-version.ts';

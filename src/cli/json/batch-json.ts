@@ -20,7 +20,7 @@ import {
   limitsSchema,
   changesOf,
 } from './shape.ts';
-import { knownCost, withCosts } from '../../options/prices.ts';
+import { knownCost, withCosts } from '../../options/facts/prices.ts';
 import type { ShownRow } from '../../results/batch-rows.ts';
 import type { ShownEvent } from '../../library/handle/ended-rows.ts';
 import { rounded } from '../../options/text/printed-numbers.ts';

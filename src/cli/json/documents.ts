@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { MigrationFacts, RuleFinding } from '../../service-client/migration/rules.ts';
-import { SERVER_KINDS } from '../../options/server-kind.ts';
+import { SERVER_KINDS } from '../../options/facts/server-kind.ts';
 import { amount, count, shaped, time, type ShapedFields, timeOf } from './shape.ts';
 import { PRICE_UNITS, type Deployment } from '../../service-client/contract/deployment.ts';
 import type { Pool } from '../../temporal/temporal-pools.ts';

@@ -6,7 +6,7 @@ import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import type { Config } from '../../host/settings/config.ts';
 import type { GivenGpus } from '../../library/register-own-gpus.ts';
-import { isVendor, vendorFacts, type Vendor } from '../../options/server-kind.ts';
+import { isVendor, vendorFacts, type Vendor } from '../../options/facts/server-kind.ts';
 import { readDeployments, type DeploymentsFile } from '../../run-service/server.ts';
 import { workflowText } from '../flags/workflow-file.ts';
 

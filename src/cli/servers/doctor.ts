@@ -29,7 +29,7 @@ import { refuseOtherApi } from '../../batches/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { gpusOf } from '../flags/gpu-flags.ts';
 import { serversNow, type GivenGpus, type KnownServer } from '../../library/register-own-gpus.ts';
-import { VENDOR_FACTS, vendorFacts, VENDORS } from '../../options/server-kind.ts';
+import { VENDOR_FACTS, vendorFacts, VENDORS } from '../../options/facts/server-kind.ts';
 import { checkSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { clusterFindings, finding, type ClusterFinding } from './cluster-checks.ts';

@@ -3,7 +3,7 @@
 
 import { isWebAddress, withScheme } from '../http/web-address.ts';
 import { list, nearest, problem } from '../../errors/error.ts';
-import { isModelHost, MODEL_HOSTS, type ModelHost } from '../../options/server-kind.ts';
+import { isModelHost, MODEL_HOSTS, type ModelHost } from '../../options/facts/server-kind.ts';
 
 /** The price of a run, or of a second of it, in US dollars. */
 export type StatedPrice = { readonly per: 'run' | 'second'; readonly usd: number };

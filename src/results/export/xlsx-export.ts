@@ -1,6 +1,6 @@
 // An export as an Excel workbook: the results with links to their files, a summary, and all files.
 
-import { havePrices, knownCost } from '../../options/prices.ts';
+import { havePrices, knownCost } from '../../options/facts/prices.ts';
 import type { FileRecord } from '../row-record.ts';
 import { RESULT_COLUMNS } from '../../sheet/result-columns.ts';
 import { terminalLine } from '../../errors/outside-text.ts';

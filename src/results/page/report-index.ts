@@ -9,7 +9,7 @@
 import { hash } from 'node:crypto';
 import { idleBefore, type Idle } from '../idle.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
-import { FAILURE_KINDS } from '../../options/failure-kind.ts';
+import { FAILURE_KINDS } from '../../options/facts/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { AttemptRecord, RowRecord } from '../row-record.ts';
 import { Deflated } from './deflated.ts';

@@ -7,7 +7,7 @@ import { definedOnly } from '../../options/defined-only.ts';
 import type { Idle } from '../idle.ts';
 import type { Summary } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
-import { FAILURE_KINDS } from '../../options/failure-kind.ts';
+import { FAILURE_KINDS } from '../../options/facts/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { ownColumns, sentColumn } from '../../sheet/result-columns.ts';
 import { templatedInputs } from '../sent-texts.ts';

@@ -4,7 +4,7 @@
 // server did not answer. Numbers may have any kind and size: withWholeNumbers in numbers.ts makes them whole.
 
 import type { Readable } from 'node:stream';
-import type { ServerKind } from '../../options/server-kind.ts';
+import type { ServerKind } from '../../options/facts/server-kind.ts';
 import type { TaskTarget } from './target.ts';
 
 /** The server did not answer, or answered with something foreign: nothing is known. */

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { isWebAddress, withScheme } from '../../host/http/web-address.ts';
-import { MODEL_HOSTS, SERVER_KINDS } from '../../options/server-kind.ts';
+import { MODEL_HOSTS, SERVER_KINDS } from '../../options/facts/server-kind.ts';
 import { statedPriceSchema } from './vendor-price.ts';
 import { isSeat } from './server-address.ts';
 import { RUN_TIMEOUT_SECONDS } from './workflow/workflow.ts';

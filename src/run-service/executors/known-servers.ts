@@ -7,7 +7,7 @@ import { errorMessage, problem, type RunsheetError } from '../../errors/error.ts
 import { withScheme } from '../../host/http/web-address.ts';
 import { identityOf } from '../../host/service-address.ts';
 import { plural } from '../../options/text/printed-numbers.ts';
-import { isModelHost, isVendor } from '../../options/server-kind.ts';
+import { isModelHost, isVendor } from '../../options/facts/server-kind.ts';
 import type { Database, ServerRow } from '../database.ts';
 import { stateIn, timeLimitMs, type AssignedRun } from './driving/assigned-run.ts';
 import { Unreachable, type Backend } from './backend.ts';

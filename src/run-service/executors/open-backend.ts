@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { problem } from '../../errors/error.ts';
-import type { ServerKind } from '../../options/server-kind.ts';
+import type { ServerKind } from '../../options/facts/server-kind.ts';
 import type { Backend } from './backend.ts';
 import { openComfyApi } from './comfy-api/comfy-api.ts';
 import { openComfyui } from './comfyui/comfyui.ts';

@@ -4,7 +4,7 @@ import { errorMessage, problem } from '../../errors/error.ts';
 import { keepSecret } from '../../errors/redact.ts';
 import { readPlainFile } from '../../host/plain-file.ts';
 import type { ServerRow } from '../database.ts';
-import { isVendor, VENDOR_FACTS } from '../../options/server-kind.ts';
+import { isVendor, VENDOR_FACTS } from '../../options/facts/server-kind.ts';
 import type { Backend } from './backend.ts';
 import { openBackend, type Settings } from './open-backend.ts';
 

@@ -1,7 +1,7 @@
 // Reports what a GPU server is and what a workflow lacks there, and whether a vendor accepts a key, without sending a run.
 
 import { errorMessage } from '../../errors/error.ts';
-import type { Vendor } from '../../options/server-kind.ts';
+import type { Vendor } from '../../options/facts/server-kind.ts';
 import { openServer, type GivenServer } from './server-address.ts';
 import { Unreachable } from './backend.ts';
 import { classesAt } from './queueing/able-servers.ts';

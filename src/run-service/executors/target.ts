@@ -1,6 +1,6 @@
 // The target of a task without a graph: a model at a vendor, or a program on this machine.
 
-import type { ModelHost } from '../../options/server-kind.ts';
+import type { ModelHost } from '../../options/facts/server-kind.ts';
 
 export type TaskTarget = { readonly id: string; readonly name: string } & (
   | { readonly kind: 'model'; readonly vendor: ModelHost; readonly model: string }

@@ -5,7 +5,7 @@ import { connect } from 'node:tls';
 import { errorMessage, problem, type RunsheetError } from '../../errors/error.ts';
 import type { UnusableServer } from '../../errors/server-hints.ts';
 import type { ServerRow } from '../database.ts';
-import { isModelHost, vendorFacts, type ModelHost } from '../../options/server-kind.ts';
+import { isModelHost, vendorFacts, type ModelHost } from '../../options/facts/server-kind.ts';
 import { Blocked, type OtherAnswer, type Unreachable } from './backend.ts';
 import { jsonIn, openHttp } from './http.ts';
 

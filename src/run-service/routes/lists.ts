@@ -3,8 +3,8 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { DEFAULT_PRICES } from '../../options/gpu.ts';
-import { isVendor } from '../../options/server-kind.ts';
+import { DEFAULT_PRICES } from '../../options/facts/gpu.ts';
+import { isVendor } from '../../options/facts/server-kind.ts';
 import {
   deploymentPathSchema,
   deploymentQuerySchema,

@@ -2,7 +2,7 @@
 
 import { correctionOf, hintAmong, problem, RunsheetError } from '../../errors/error.ts';
 import { MAX_REPEAT } from '../../options/batch-kinds.ts';
-import { GPUS } from '../../options/gpu.ts';
+import { GPUS } from '../../options/facts/gpu.ts';
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { constantOf, indexOf } from '../column-mapping.ts';
 import { namesInTemplates } from '../templates.ts';

@@ -9,7 +9,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OutputFile } from '../executor.ts';
 import type { StoredFile, StoredOutput, AssignedRun } from './assigned-run.ts';
-import { vendorFacts } from '../../../options/server-kind.ts';
+import { vendorFacts } from '../../../options/facts/server-kind.ts';
 import type { Backend, FileRef, MadeOutput } from '../backend.ts';
 import { FileFault } from '../../../host/http/download-faults.ts';
 import { FileGone, type ServerDeps } from './server-deps.ts';

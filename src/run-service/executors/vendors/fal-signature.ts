@@ -3,7 +3,7 @@
 
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import { VENDOR_FACTS } from '../../../options/server-kind.ts';
+import { VENDOR_FACTS } from '../../../options/facts/server-kind.ts';
 import type { VendorWebhook } from '../backend.ts';
 import type { Http } from '../http.ts';
 

@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { exactText } from '../../../host/formats/exact-json.ts';
-import { VENDOR_FACTS } from '../../../options/server-kind.ts';
+import { VENDOR_FACTS } from '../../../options/facts/server-kind.ts';
 import { inputsIn, taskIn, Unreachable, type Backend, type RunEnd } from '../backend.ts';
 import type { Seen, Sent, SentWork, ServerSettings, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, OF_A_PERSON, openHttp, parsed, type Http, type ServerAnswer } from '../http.ts';

@@ -1,6 +1,6 @@
 // The port to a vendor of hosted models.
 
-import { VENDOR_FACTS, type Vendor } from '../../../options/server-kind.ts';
+import { VENDOR_FACTS, type Vendor } from '../../../options/facts/server-kind.ts';
 import { KEY_LIVES_MS } from '../http.ts';
 import type { Backend, Guarantee, Seats } from '../backend.ts';
 import { answerFile } from './answer-files.ts';

@@ -2,7 +2,7 @@
 
 import { list, problem } from '../../../errors/error.ts';
 import { uuidOf } from '../../identity.ts';
-import { isVendor, vendorFacts, WORKFLOW_VENDORS } from '../../../options/server-kind.ts';
+import { isVendor, vendorFacts, WORKFLOW_VENDORS } from '../../../options/facts/server-kind.ts';
 import { Unreachable, type Backend, type DescribedModel } from '../backend.ts';
 import { describedPrice } from '../vendor-price.ts';
 import { describedInputs } from '../workflow/described-inputs.ts';

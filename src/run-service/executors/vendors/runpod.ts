@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { exactText } from '../../../host/formats/exact-json.ts';
-import { VENDOR_FACTS } from '../../../options/server-kind.ts';
+import { VENDOR_FACTS } from '../../../options/facts/server-kind.ts';
 import { inputsIn, taskIn, type Backend, type RunEnd, type Seen, type Sent } from '../backend.ts';
 import type { SentWork, ServerSettings, Submitted, VendorWebhook } from '../backend.ts';
 import { jsonIn, openHttp, parsed, type Http } from '../http.ts';

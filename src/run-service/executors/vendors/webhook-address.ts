@@ -2,7 +2,7 @@
 // HMAC-SHA256>. Only the vendor that got the request knows it, and it proves no more than that this request arrived.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isModelHost, type ModelHost } from '../../../options/server-kind.ts';
+import { isModelHost, type ModelHost } from '../../../options/facts/server-kind.ts';
 import {
   readVendorWebhookPath,
   VENDOR_WEBHOOKS,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isGpu } from '../../src/options/gpu.ts';
+import { isGpu } from '../../../src/options/facts/gpu.ts';
 
 describe('names', () => {
   it('the GPUs are those of the specification, to the letter', () => {

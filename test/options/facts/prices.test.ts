@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costOf, knownCost, priceOf, withCosts } from '../../src/options/prices.ts';
+import { costOf, knownCost, priceOf, withCosts } from '../../../src/options/facts/prices.ts';
 
 describe('cost', () => {
   it('the cost of a run is cold start and run seconds at the price of the GPU that was used', () => {

@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { isModelHost, isVendor, SERVER_KINDS, VENDOR_FACTS, VENDORS } from '../../src/options/server-kind.ts';
+import {
+  isModelHost,
+  isVendor,
+  SERVER_KINDS,
+  VENDOR_FACTS,
+  VENDORS,
+} from '../../../src/options/facts/server-kind.ts';
 
 it('a vendor is a kind of server with an address of its own; a ComfyUI and a GPU of this machine are none', () => {
   expect(SERVER_KINDS.filter(isVendor)).toEqual([...VENDORS]);

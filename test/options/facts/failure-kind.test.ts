@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FAILURE_KINDS, mostRetries, retriesFor } from '../../src/options/failure-kind.ts';
-import { retryAt } from '../../src/batch/run-retries.ts';
-import { running } from '../batch/scenes.ts';
+import { FAILURE_KINDS, mostRetries, retriesFor } from '../../../src/options/facts/failure-kind.ts';
+import { retryAt } from '../../../src/batch/run-retries.ts';
+import { running } from '../../batch/scenes.ts';
 
 describe('retries by the kind of failure', () => {
   it('are those of the batch, one for out of memory, and none for inputs that were refused', () => {
