@@ -5,7 +5,7 @@ import type { Guessed } from './guessed.ts';
 export const TEXT_GUESSES: readonly Guessed[] = [
   {
     found:
-      'a text that is unlike most others of its column: `OMITIDO` or a heading in capitals among sentences, a sign in front, an address, `DE, CZ` among languages, `(same as 1)` among files',
+      'a text that is unlike most others of its column: `OMITIDO` or a heading in capitals among sentences, a sign in front, an address, `DE, CZ` among languages, `(same as 1)` among files; and a text with a place that nothing fills, such as `[PRODUCT NAME]`',
     means:
       'sent; only you know the answer, so `--where` leaves it out, `--split` runs each part, and `--null keep` sends it',
     does: 'asked',
@@ -55,6 +55,15 @@ export const TEXT_GUESSES: readonly Guessed[] = [
     does: 'asked',
     flag: '--unquoted',
     sheet: '1. a fox\nin snow\n2. an owl\n  at night\n',
+    file: 'a.txt',
+  },
+  {
+    found:
+      'lines of a list without what most others have (`/imagine`, parameters of Midjourney), and those below a heading such as `## Tips`',
+    means: 'sent; only you know the answer, so `--skip-rows` leaves them out, and `--null keep` sends them',
+    does: 'asked',
+    flag: '--skip-rows',
+    sheet: '/imagine a fox\n/imagine an owl\n/imagine a bee\nready to copy\n',
     file: 'a.txt',
   },
   {

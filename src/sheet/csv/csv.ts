@@ -168,10 +168,18 @@ function cellsReader(options: SheetOptions): ((fields: readonly string[]) => rea
   if (hasVoices(options)) return spokenFields;
   // A Markdown table pads its cells.
   if (delimiter === '|') return (fields) => fields.map((text) => text.trim());
-  return delimiter === NO_DELIMITER && isWithoutBullets(tags)
-    ? (fields) => fields.map(withoutBullet)
-    : undefined;
+  if (delimiter !== NO_DELIMITER || !isWithoutBullets(tags)) return undefined;
+  const isEnclosing = options.quote !== undefined && options.quote !== 'none';
+  return (fields) =>
+    fields.map((text) => {
+      const bare = withoutBullet(text);
+      return isEnclosing && bare !== text ? unquoted(bare) : bare;
+    });
 }
+
+/** The text behind a number of a list, without the quotes around all of it. */
+const unquoted = (text: string): string =>
+  /^\s*"((?:[^"]|"")*)"\s*$/.exec(text)?.[1]?.replaceAll('""', '"') ?? text;
 
 /** Whether the lines of a list are a text and the name of its speaker. */
 const hasVoices = ({ delimiter, tags }: SheetOptions): boolean =>

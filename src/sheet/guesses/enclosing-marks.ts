@@ -5,9 +5,11 @@ import { problem, type RunsheetError } from '../../errors/error.ts';
 import { parserOf } from '../csv/csv.ts';
 import { isDelimited } from '../formats.ts';
 import { surveyedRecords } from '../read-records.ts';
-import { cellText, shortened } from '../sheet-record.ts';
+import { cellText, firstOf, shortened } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
+import { isWithoutBullets } from '../text/plain-text.ts';
 import { HTML_TAG } from './cell-forms.ts';
+import { commentsAmong } from './comment-lines.ts';
 import { type Guess, or, said, toConfirm } from './guess.ts';
 import { NamedLines } from './named-lines.ts';
 
@@ -41,13 +43,14 @@ export async function markedCells(
   isSent: (name: string) => boolean,
 ): Promise<MarkedCells> {
   const isBook = !isDelimited(options.format);
+  const isList = options.delimiter === 'none';
   const delimiter = isBook ? undefined : parserOf(options).delimiter;
   const closesOf = (text: string): string => {
     const isCsvQuote = text.startsWith('"') && delimiter !== undefined;
     return isCsvQuote ? '' : (MARKS[text.charAt(0)] ?? '');
   };
   // Lines copied from a list in code end with a comma.
-  const end = options.delimiter === 'none' ? /,$/ : '';
+  const end = isList ? /,$/ : '';
   const isEnclosed = (text: string): boolean =>
     text.length > 1 && closesOf(text).includes(text.replace(end, '').at(-1) ?? '');
   const isDivided = (text: string, otherCells: readonly string[]): boolean => {
@@ -59,11 +62,12 @@ export async function markedCells(
   };
   if (delimiter !== undefined && options.headerRow !== 0 && names.every(isEnclosed))
     return { guesses: [], refusal: refusal(source.name, options.headerRow ?? 1, names[0] ?? '') };
+  const isComment = isList ? await commentsAmong(firstCells(source, options, names), options) : () => false;
   const columns = new Map([...names.entries()].filter(([, name]) => isSent(name)));
   const firsts = new Map<number, string>();
-  const quotedLines = new NamedLines();
+  const [quotedLines, otherLines] = [new NamedLines(), new NamedLines()];
   let rows = 0;
-  const along = new Map<string, string>();
+  let html: string | undefined;
   for await (const { cells, line } of surveyedRecords(source, options, names)) {
     const texts = cells.map((cell) => cellText(cell).trim());
     const divided = texts.findIndex(
@@ -71,21 +75,23 @@ export async function markedCells(
     );
     if (delimiter !== undefined && divided >= 0)
       return { guesses: [], refusal: refusal(source.name, line, cells.slice(divided).join(delimiter)) };
+    const [first = ''] = texts;
+    // Only the lines that stay are counted.
+    if (isList && first !== '' && !isComment(first)) {
+      const isWhole = isEnclosed(first) && isOneQuote(first.replace(end, ''), closesOf(first));
+      (isWhole ? quotedLines : otherLines).put(line, first);
+    }
     for (const at of columns.keys()) {
       const text = texts[at] ?? '';
+      if (isComment(text)) continue;
       // A delimiter in a cell shows that quotes of a CSV stand around the marks.
-      const isWhole = isEnclosed(text) && isOneQuote(text.replace(end, ''), closesOf(text));
-      if (options.delimiter === 'none' && isWhole) quotedLines.put(line, text);
       const isQuoted = delimiter !== undefined && options.unquoted === undefined && text.includes(delimiter);
       if (text !== '' && (isQuoted || !isEnclosed(text))) columns.delete(at);
       else if (text !== '' && !firsts.has(at)) firsts.set(at, text);
     }
-    for (const [sign, first] of SENT_ALONG)
-      if (!along.has(sign))
-        for (const [at, text] of texts.entries()) {
-          const part = isSent(names[at] ?? '') ? first.exec(text)?.[0] : undefined;
-          if (part !== undefined) along.set(sign, part);
-        }
+    html ??= texts.flatMap((text, at) =>
+      isSent(names[at] ?? '') ? (HTML_TAG.exec(text)?.[0] ?? []) : [],
+    )[0];
     rows += 1;
     if (rows === SAMPLED) break;
   }
@@ -93,14 +99,18 @@ export async function markedCells(
     const first = firsts.get(at);
     return first === undefined ? [] : [guessOf(name, first, options)];
   });
-  if (guesses.length === 0 && quotedLines.count > 0) guesses.push(quotedGuess(quotedLines, rows, options));
-  for (const [sign, part] of along)
-    guesses.push(said('values', `${sign} sent with it, such as ${shortened(part.trim())}`));
+  if (guesses.length === 0 && quotedLines.count > 0)
+    guesses.push(quotedGuess(quotedLines, otherLines, options));
+  if (html !== undefined)
+    guesses.push(said('values', `HTML in a text is sent with it, such as ${shortened(html.trim())}`));
   return { guesses };
 }
 
-/** Signs that a model takes literally, and their patterns. */
-const SENT_ALONG = [['HTML in a text is', HTML_TAG]] as const;
+/** The first cells of the rows with their lines. */
+async function* firstCells(source: SheetSource, options: SheetOptions, names: readonly string[]) {
+  for await (const { cells, line } of firstOf(surveyedRecords(source, options, names), SAMPLED))
+    yield [line, cellText(cells[0])] as const;
+}
 
 /** Whether a mark closes the text, or the text has no mark; a mark before a letter is an apostrophe. */
 const isClosed = (text: string, closes: string): boolean =>
@@ -113,8 +123,11 @@ const isOneQuote = (text: string, closes: string): boolean => {
 };
 
 /** Some lines of a list are quotes; if they are straight, they can be left out. */
-function quotedGuess(lines: NamedLines, rows: number, { format }: SheetOptions): Guess {
-  const text = `${lines.count} of ${rows} lines are in quotes, which are sent with them: ${lines.text}`;
+function quotedGuess(lines: NamedLines, otherLines: NamedLines, { format }: SheetOptions): Guess {
+  const areMost = lines.count > otherLines.count;
+  const without = areMost ? `; ${otherLines.text} ${otherLines.count === 1 ? 'has' : 'have'} none` : '';
+  const of = lines.count + otherLines.count;
+  const text = `${lines.count} of ${of} lines are in quotes, which are sent with them: ${lines.text}${without}`;
   if (!isDelimited(format)) return said('values', text);
   return toConfirm(
     'values',
@@ -124,13 +137,19 @@ function quotedGuess(lines: NamedLines, rows: number, { format }: SheetOptions):
   );
 }
 
-function guessOf(name: string, first: string, { format, delimiter, quote = 'csv' }: SheetOptions): Guess {
+function guessOf(
+  name: string,
+  first: string,
+  { format, delimiter, quote = 'csv', tags }: SheetOptions,
+): Guess {
   const text = `the quotes around each cell of "${name}" are sent with it, such as ${shortened(first)}`;
   if (!isDelimited(format)) return said('values', text);
   if (delimiter !== 'none')
     return toConfirm('values', `${text}; to send none, replace them by " in the file`, { quote });
   const isStraight = first.startsWith('"') && first.endsWith('"');
-  if (isStraight) return toConfirm('values', text, { quote: 'none' }, or('to send none', { quote: 'csv' }));
+  // A quote behind a number of the list is within the line.
+  const none = isWithoutBullets(tags) ? 'loose' : 'csv';
+  if (isStraight) return toConfirm('values', text, { quote: 'none' }, or('to send none', { quote: none }));
   return toConfirm('values', `${text}; to send none, remove them from the file`, { quote: 'none' });
 }
 

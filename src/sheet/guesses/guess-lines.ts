@@ -18,11 +18,15 @@ import {
 import { list } from '../../errors/error.ts';
 import { BookFrame } from './book-frame.ts';
 import { CapitalLines } from './capital-lines.ts';
+import { commentsAmong } from './comment-lines.ts';
+import { LineMarks } from './line-marks.ts';
 import { NamedLines } from './named-lines.ts';
+import { NoteSections } from './note-sections.ts';
 import { NumberedHeads } from './numbered-heads.ts';
 import { SpeakerNames } from './speaker-names.ts';
 import { StageDirections } from './stage-directions.ts';
 import { TopNotes } from './top-notes.ts';
+import { unlikeLines } from './unlike-lines.ts';
 import { WrappedLines } from './wrapped-lines.ts';
 
 const MAX_LINE = 1000;
@@ -39,6 +43,7 @@ class ListLines {
   readonly names = new SpeakerNames();
   readonly nameless = new NamedLines();
   readonly directions: StageDirections;
+  readonly marks = new LineMarks();
   /** Lines that continue the one above. */
   readonly further = new NamedLines();
   /** Number of names alone in a line, and of those above a text. */
@@ -65,8 +70,14 @@ class ListLines {
     } else this.#begin(line, number);
   }
 
+  /** Takes a comment, which is no text. */
+  takeComment(line: string, number: number): void {
+    this.#texts.leaveOut(line, number);
+  }
+
   #begin(line: string, number: number): void {
     this.texts += 1;
+    this.marks.take(line, number);
     const bullet = bulletIn(line);
     if (bullet === undefined) this.bare.put(number, line);
     else {
@@ -96,13 +107,12 @@ export async function lineGuesses(
 ): Promise<GuessPart> {
   if (options.delimiter !== 'none') return NOTHING;
   const [heads, capitals, wrapped] = [new NumberedHeads(), new CapitalLines(), new WrappedLines()];
-  const [notes, frame] = [new TopNotes(), new BookFrame()];
+  const [notes, frame, sections] = [new TopNotes(), new BookFrame(), new NoteSections()];
+  const isComment = await commentsAmong(filledLines(source, options), options);
   for await (const [number, line] of filledLines(source, options)) {
-    heads.take(line, number);
-    frame.take(line, number);
-    capitals.take(line, number);
-    wrapped.take(line, number);
-    notes.take(line, number);
+    for (const part of [heads, frame, capitals, wrapped, sections]) part.take(line, number);
+    if (isComment(line)) notes.leaveOut(number);
+    else notes.take(line, number);
   }
   const { names, headings } = capitals;
   const [spoken, marked, indented, paragraphs] = [
@@ -122,21 +132,32 @@ export async function lineGuesses(
   ];
   for await (const [number, line] of filledLines(source, options))
     for (const reading of readings)
-      reading.take(line, number, headNumbers.has(number) || (reading === spoken && headings.has(number)));
+      if (isComment(line)) reading.takeComment(line, number);
+      else
+        reading.take(line, number, headNumbers.has(number) || (reading === spoken && headings.has(number)));
   const marks = readingOf(spoken, marked, indented, options, isSpoken, wrapped.areParagraphs);
   const arePlain = marks === indented && !indented.further.count && !spoken.names.areSpeakers(LEAST_NAMES);
   const areParagraphs =
     options.tags === undefined ? arePlain && wrapped.areParagraphs : options.tags === 'paragraphs';
   const lines = areParagraphs ? paragraphs : marks;
+  const unlike = areParagraphs ? NOTHING : unlikeLines(lines, sections, options);
+  const top = arePlain && !areParagraphs ? withoutUnlike(notes.lines, lines, unlike) : undefined;
   const parts = [
     furtherGuess(lines, options, indented.further.count > 0, wrapped),
-    directionGuess(lines, heads, arePlain && !areParagraphs ? notes.lines : undefined, options),
+    directionGuess(lines, heads, top, options),
     ...(areParagraphs ? [] : [startGuess(lines, options, isSpoken)]),
+    unlike,
   ];
   return {
     options: Object.assign({}, ...parts.map((part) => part.options)) as SheetOptions,
     guesses: parts.flatMap((part) => part.guesses),
   };
+}
+
+/** The lines on top, unless the question about unlike lines names them. */
+function withoutUnlike(top: NamedLines | undefined, { marks }: ListLines, { guesses }: GuessPart) {
+  const unlike = new Set(guesses.length > 0 ? marks.unlike?.lines.numbers : []);
+  return top?.numbers.every((number) => unlike.has(number)) === true ? undefined : top;
 }
 
 /** The lines with their numbers, without those that are left out. */

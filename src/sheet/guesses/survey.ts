@@ -6,10 +6,11 @@ import { breaksIn } from '../csv/csv-parser.ts';
 import { isWithoutInput, repeatsHeader, sentColumns, templatedColumns, withCells } from '../empty-rows.ts';
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
 import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
-import { isErrorWord, isNumeric, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
+import { isNumeric, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
 import { haveTotal, isTotal } from '../total-text.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 import { oddCellsOf, type OddCells } from '../odd-rows.ts';
+import { isSigned, isSignedValue } from './comment-lines.ts';
 import { DittoCells } from './ditto-cells.ts';
 import { EmptyParts } from './empty-parts.ts';
 import { EntityCells } from './entity-cells.ts';
@@ -56,8 +57,6 @@ const MAX_WORDS = 3;
 
 /** Words for nothing are short. */
 const MAX_WORD = 12;
-const SIGN = /^\s*(?:#|\/\/)/;
-const HEX_COLOUR = /^#(?:[0-9a-f]{3}){1,2}(?:[0-9a-f]{2})?$/i;
 
 /** The seed that tools take for a random one. */
 export const RANDOM_SEED = '-1';
@@ -187,9 +186,9 @@ export class Survey {
       if (this.#compared.size > 0) this.#takeCompared(record);
       if (isLeftOut(record)) continue;
       const filled = filledIn(cells);
-      const isSigned = hasComments && SIGN.test(cells[0] ?? '');
-      const isComment = isSigned && this.#isComment(record, cells);
-      if (isSigned && !isComment) this.signed += 1;
+      const hasSign = hasComments && isSigned(cells[0] ?? '');
+      const isComment = hasSign && this.#isComment(record, cells);
+      if (hasSign && !isComment) this.signed += 1;
       if (isComment) this.#putComment(record, cells);
       else if (hasTotals && this.#isForeign(record, cells)) this.#putTotals(record, cells);
       else if (hasTotals && this.rows > 0 && (this.#isTotals(cells) || this.#isNote(filled)))
@@ -208,7 +207,7 @@ export class Survey {
 
   /** Whether a row that begins with a comment sign has another shape, or a text that would be sent. */
   #isComment({ fault }: SheetRecord, [first = '', ...otherCells]: readonly string[]): boolean {
-    const isValue = isErrorWord(first.trim()) || HEX_COLOUR.test(first.trim());
+    const isValue = isSignedValue(first.trim());
     const isText = this.#mapped.some(({ column, kind }) => column === 0 && !isNumeric(kind));
     return !isValue && (fault !== undefined || isText || otherCells.every((text) => text.trim() === ''));
   }

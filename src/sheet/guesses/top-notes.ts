@@ -35,6 +35,11 @@ export class TopNotes {
     this.#last = number;
   }
 
+  /** Takes a line that is no text, and no empty line either. */
+  leaveOut(number: number): void {
+    if (this.#last === number - 1) this.#last = number;
+  }
+
   /** The lines; undefined if there are none. */
   get lines(): NamedLines | undefined {
     const { small = 0, sentence = 0, gap = 0 } = this.#before;

@@ -10,6 +10,7 @@ import type { SheetOptions } from '../sheet-source.ts';
 import { alsoMet, conditionAmong } from '../where/condition-word.ts';
 import { type Guess, or, said, toConfirm } from './guess.ts';
 import { isAddress, isSentence, listInput } from './sample.ts';
+import { isSpoken } from './input-names.ts';
 import { isDirection } from './stage-directions.ts';
 
 const LEAST_TEXTS = 3;
@@ -35,6 +36,17 @@ const WITH_ADDRESS = /:\/\/|\bwww\.|[\w.-]@[\w-]+\.\w/;
 /** Letters of scripts without capitals, many of which need no blanks. */
 const WITHOUT_BLANKS = /\p{Lo}/u;
 const CODE = /^(?:\p{Lu}{2}|\p{Ll}{2,3})(?:[-_]\p{L}{2,4})?$/u;
+
+/** The place of a part that its author has not filled in: `[EXTERIOR_PROMPT]`. A mark of a song stands alone in its line. */
+const PLACE = /(?<![\w\]])\[(\p{Lu}[\p{Lu}\d_ -]{2,40})\](?![(\w])/u;
+const ALONE = /^\s*\[[^\][]*\]\s*$/m;
+
+/** The place in the text that nothing fills; a tag that is closed encloses a text. */
+function placeIn(text: string): string | undefined {
+  if (!text.includes('[')) return undefined;
+  const [place, name = ''] = PLACE.exec(text) ?? [];
+  return place === undefined || ALONE.test(text) || text.includes(`[/${name}]`) ? undefined : place;
+}
 
 type Trait = (text: string) => boolean;
 
@@ -76,6 +88,7 @@ const lackingOf = (traits: readonly Trait[]): readonly LackingOf[] =>
 class ColumnTexts {
   readonly name: string;
   readonly #isPrompt: boolean;
+  readonly #mayHavePlaces: boolean;
   readonly #ofTexts = lackingOf(OF_TEXTS);
   readonly #ofNames = lackingOf(OF_NAMES);
   /** Number of texts by their number of words. */
@@ -84,11 +97,14 @@ class ColumnTexts {
   readonly #short = USUAL_WORDS.map((most) => ({ most, lacking: new Lacking() }));
   /** Texts that refer to others, or lack a part. */
   readonly open = new Lacking();
+  /** Texts with a place that nothing fills, and the first one. */
+  readonly unfilled = new Lacking();
+  place: string | undefined;
   #count = 0;
 
-  /** `isPrompt`: its short texts are no names. */
-  constructor(name: string, isPrompt: boolean) {
-    [this.name, this.#isPrompt] = [name, isPrompt];
+  /** `isPrompt`: its short texts are no names. `isSung`: words in brackets are directions. */
+  constructor(name: string, isPrompt: boolean, isSung: boolean) {
+    [this.name, this.#isPrompt, this.#mayHavePlaces] = [name, isPrompt, !isSung];
   }
 
   take(cell: string, line: number): void {
@@ -99,6 +115,9 @@ class ColumnTexts {
     this.#words[words] = (this.#words[words] ?? 0) + 1;
     if (words <= MOST_NAMES)
       for (const { has, lacking } of this.#ofNames) if (!has(text) && !isWord(text)) lacking.put(cell, line);
+    const place = this.#mayHavePlaces ? placeIn(text) : undefined;
+    this.place ??= place;
+    if (place !== undefined) return this.unfilled.put(cell, line);
     if (openText(text) !== undefined) return this.open.put(cell, line);
     const put = (lacking: Lacking): void => {
       if (!isWord(text) && !isDirection(text)) lacking.put(cell, line);
@@ -147,11 +166,19 @@ export class UnlikeTexts {
   constructor({ feeds, columns, asText }: ColumnMapping) {
     this.#asText = asText;
     const prompt = listInput(feeds.flatMap(({ type }) => type ?? []));
+    const areSpoken = isSpoken(feeds.map(({ input }) => input));
     this.#columns = feeds.flatMap(({ input, from, kind, type }) => {
       if (!('column' in from) || type === undefined || type.options !== undefined) return [];
       if (kind !== 'string') return [];
       return [
-        { at: from.column, texts: new ColumnTexts(columns[from.column]?.name ?? '', input === prompt) },
+        {
+          at: from.column,
+          texts: new ColumnTexts(
+            columns[from.column]?.name ?? '',
+            input === prompt,
+            areSpoken || /lyrics/i.test(input),
+          ),
+        },
       ];
     });
   }
@@ -173,9 +200,14 @@ export class UnlikeTexts {
       const texts = [...lines].flatMap(([text, line]) => (isNamed(line, earlier) ? [] : [text]));
       return texts.length === 0 ? [] : [questionAbout(name, texts, are, options)];
     };
-    const guesses = this.#columns.flatMap(({ texts: { name, unlike, open } }) => [
+    const guesses = this.#columns.flatMap(({ texts: { name, unlike, open, unfilled, place } }) => [
       ...question(name, unlike, UNLIKE),
       ...question(name, [open], OPEN),
+      ...question(
+        name,
+        [unfilled],
+        [`has ${place}, which nothing fills, and is`, `have ${place}, which nothing fills, and are`],
+      ),
     ]);
     return isUnattended ? guesses.map(({ about, text }) => said(about, text)) : guesses;
   }

@@ -45,6 +45,15 @@ const OWN = /^(?:ar|aspect|cref|niji|oref|sref|stylize)$/;
 /** Parameters with a number, which count at the end of a text. */
 const SHARED = /^(?:c|chaos|iw|q|quality|s|seed|v|w|weird)$/;
 
+export const beginsWithCommand = (text: string): boolean => COMMAND.test(text);
+
+/** Whether parameters stand behind words, and nothing behind them. */
+export function endsWithParameters(text: string): boolean {
+  if (!isMidjourney(text)) return false;
+  const [before = '', ...behind] = text.replace(COMMAND, '').replaceAll(PARAMETER, '\0').split('\0');
+  return before.trim() !== '' && /^[\s,.;]*$/.test(behind.at(-1) ?? '-');
+}
+
 /** Whether the text has the command or a parameter with a value. Unwanted words alone may be prose: "--no one was there". */
 export function isMidjourney(text: string): boolean {
   if (COMMAND.test(text)) return true;
