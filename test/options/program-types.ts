@@ -83,8 +83,8 @@ export function programTypes(): string {
   return `// Written by npm run docs, from the table of options.
 
 import type { RowRange } from './batch-kinds.ts';
-import type { FailureKind } from './failure-kind.ts';
-import type { Gpu } from './gpu.ts';
+import type { FailureKind } from './facts/failure-kind.ts';
+import type { Gpu } from './facts/gpu.ts';
 
 /** How long: milliseconds, or a number with its unit. */
 export type Duration = number | \`\${number}\${'ms' | 's' | 'm' | 'h' | 'd'}\`;
