@@ -2,7 +2,7 @@
 // they are headings, notes and advice.
 
 import { withoutBullet } from '../csv/bullets.ts';
-import { beginsWithCommand, endsWithParameters } from '../trade/midjourney.ts';
+import { isCommand, endsWithParameters } from '../trade/midjourney.ts';
 import { NamedLines } from './named-lines.ts';
 
 const LEAST_MARKED = 2;
@@ -19,7 +19,7 @@ type Mark = {
 
 export class LineMarks {
   readonly #marks: readonly Mark[] = [
-    { has: beginsWithCommand, share: 1, text: 'begin with /imagine', without: new NamedLines(), marked: 0 },
+    { has: isCommand, share: 1, text: 'begin with /imagine', without: new NamedLines(), marked: 0 },
     // A prompt may do without parameters more often than without the command.
     { has: endsWithParameters, share: 2, text: 'end with parameters', without: new NamedLines(), marked: 0 },
   ];

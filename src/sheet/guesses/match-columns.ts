@@ -43,10 +43,19 @@ export type Matching = {
   /** The deployment's inputs; without them, every column is an input. */
   readonly inputTypes: readonly InputType[] | undefined;
   readonly sample: SampledRows;
+  /** The columns whose parameters of Midjourney are read. */
+  readonly prompts?: readonly string[];
 };
 
 /** Throws E208 for two columns of one input, and E104 for texts in several columns. */
-export function matchColumns({ file, columns, options, sample, ...matching }: Matching): MatchedColumns {
+export function matchColumns({
+  file,
+  columns,
+  options,
+  sample,
+  prompts = [],
+  ...matching
+}: Matching): MatchedColumns {
   const names = columns.map(({ name }) => name);
   const inputTypes = matching.inputTypes && inputsFor(matching.inputTypes, options, names);
   const inputs = inputTypes?.map(({ name }) => name);
@@ -86,7 +95,12 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     return { ...nothing, guesses: told, options: { ...settled, drop }, likely, problems };
   }
   const unasked = data.filter((name) => !isAskedAbout(name, questions) && !hasSentPart(name, options));
-  const midjourney = midjourneyColumns({ options, free, idle: unasked, valuesOf, cellsOf });
+  const midjourney = midjourneyColumns({
+    ...facts,
+    idle: unasked,
+    prompts,
+    sent: [...matched, ...Object.values(options.map)],
+  });
   const idle = unasked.filter((name) => !midjourney.about.includes(name));
   // Exports have columns for everything, also for what no row has.
   const mayHaveValues = (name: string): boolean => sample.length === SAMPLED || valuesOf(name).length > 0;

@@ -28,7 +28,9 @@ import {
   wordsOf,
 } from './input-names.ts';
 import { keysIn } from './key-columns.ts';
+import { haveSettings } from './cell-settings.ts';
 import { asksState } from './state-words.ts';
+import { isMidjourney } from '../trade/midjourney.ts';
 import { isClause, isNameAlone } from '../text/speakers.ts';
 import { countIn } from '../number-signs.ts';
 import { fits, isAddress, isFile, isMedia, isOfKind, isSentence, textLength } from './sample.ts';
@@ -135,8 +137,11 @@ function isNear(column: string, values: readonly string[], type: InputType, isMa
     beginsLike(column, type.name) ||
     (isMade &&
       !asksState(column) &&
+      !isSetting(column) &&
       !takesName(type.name) &&
       areTexts(values) &&
+      !haveSettings(values) &&
+      !most(values, isMidjourney) &&
       (takesTitle(type.name) || !areTitles(values)))
   );
 }

@@ -49,6 +49,7 @@ import { columnsOf, surveyedRecords } from '../read-records.ts';
 import { listInput, type SampledRows, sampleOf } from './sample.ts';
 import type { Column } from '../sheet-record.ts';
 import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
+import { promptsIn } from '../trade/midjourney-rows.ts';
 import { Survey } from './survey.ts';
 
 /** `refusesOddRows`: nobody can be asked, so a row about which a question is open is refused alone, if bad rows are skipped. */
@@ -92,9 +93,11 @@ export async function settleSheet(
     const matched = matchColumns({
       file: source.name,
       columns,
-      options: reading.options,
       inputTypes,
       sample,
+      ...(reading.options.format === 'midjourney' &&
+        (await leftToLayout(promptsIn(source, reading.options)))),
+      options: reading.options,
     });
     guesses = [...guesses, ...matched.guesses];
     const isSent = (name: string): boolean =>

@@ -10,6 +10,7 @@ import { namesInTemplates } from '../templates.ts';
 import { marksIn } from '../text/plain-text.ts';
 import { nameBefore, spokenLine } from '../text/speakers.ts';
 import { isMidjourney, midjourneyPart } from '../trade/midjourney.ts';
+import { hasSettings, haveSettings } from './cell-settings.ts';
 import { dropped, type Guess, mapped, or, said, toConfirm } from './guess.ts';
 import { areOneSetting, hasItsValues, isSetting, isSpoken, isTellingSetting } from './input-names.ts';
 import { isMedia } from './sample.ts';
@@ -30,26 +31,15 @@ export function settingsUnsent(
     isMeant(name) && !inputTypes.some((input) => areOneSetting(name, input.name));
   return columns.flatMap((name) => {
     const values = valuesOf(name);
-    const several = values.length > 0 && values.every(hasSettings);
+    const several = haveSettings(values);
     const isOpen = (isUnknown(name) && hasItsValues(name, values)) || several || values.some(isSize);
     if (!isOpen) return [];
     const why = several
-      ? `its cells have several settings, such as ${values[0]}, which need columns of their own`
+      ? `its cells have several settings, such as ${values.find(hasSettings)}, which need columns of their own`
       : 'the deployment has no such input';
     return [toConfirm('columns', `column "${name}" is not sent: ${why}`, dropped(name))];
   });
 }
-
-/** Whether all parts of a cell are settings with a value: `size=1024x1024; steps=28`, `{"seed": 5}`. */
-function hasSettings(text: string): boolean {
-  const parts = text.replaceAll(/[{}"']/g, '').split(/[;,\n]/);
-  const names = parts
-    .filter((part) => part.trim() !== '')
-    .map((part) => /^([^=:]+)[=:]\s*\S/.exec(part)?.[1]);
-  return names.length > 0 && names.every((name) => name !== undefined) && names.some(isSettingOrSize);
-}
-
-const isSettingOrSize = (name = ''): boolean => isSetting(name) || /^\s*size\s*$/i.test(name);
 
 type SentFacts = {
   readonly free: readonly string[];

@@ -13,9 +13,7 @@ const SAMPLED = 200;
 
 /** The rows, in which columns of prompts have the text alone. */
 export async function* midjourneyRows(source: SheetSource, own: SheetOptions): AsyncGenerator<TextRow> {
-  const options: SheetOptions = { ...own, format: /\.tsv$/i.test(source.name) ? 'tsv' : 'csv' };
-  const names = (await csvColumns(source, options)).map(({ name }) => name);
-  const prompts = await promptsIn(source, options, names);
+  const { options, names, prompts } = await promptsIn(source, own);
   const isOfCommands =
     options.delimiter === 'none' && options.totals === 'skip' && (await hasCommands(source, options));
   for await (const { line, cells, fault } of csvRecords(source, options, names)) {
@@ -57,8 +55,10 @@ function unquoted(line: string): string {
   return text === undefined ? line : text.replaceAll('""', '"');
 }
 
-/** The columns in which most cells have parameters, or else any cell. */
-async function promptsIn(source: SheetSource, options: SheetOptions, names: readonly string[]) {
+/** The columns in which most cells have parameters, or else any cell; and all columns of the sheet as a table. */
+export async function promptsIn(source: SheetSource, own: SheetOptions) {
+  const options: SheetOptions = { ...own, format: /\.tsv$/i.test(source.name) ? 'tsv' : 'csv' };
+  const names = (await csvColumns(source, options)).map(({ name }) => name);
   const sample = await Array.fromAsync(firstOf(csvRecords(source, options, names), SAMPLED), ({ cells }) =>
     cells.map(cellText),
   );
@@ -68,7 +68,7 @@ async function promptsIn(source: SheetSource, options: SheetOptions, names: read
     return count === 0 ? [] : [{ name, isMost: count * 2 >= texts.length }];
   });
   const most = withParameters.filter(({ isMost }) => isMost);
-  return (most.length > 0 ? most : withParameters).map(({ name }) => name);
+  return { options, names, prompts: (most.length > 0 ? most : withParameters).map(({ name }) => name) };
 }
 
 const isCalled = (column: string, part: string): boolean =>

@@ -45,8 +45,6 @@ const OWN = /^(?:ar|aspect|cref|niji|oref|sref|stylize)$/;
 /** Parameters with a number, which count at the end of a text. */
 const SHARED = /^(?:c|chaos|iw|q|quality|s|seed|v|w|weird)$/;
 
-export const beginsWithCommand = (text: string): boolean => COMMAND.test(text);
-
 /** Whether parameters stand behind words, and nothing behind them. */
 export function endsWithParameters(text: string): boolean {
   if (!isMidjourney(text)) return false;

@@ -57,3 +57,33 @@ describe('a number of runs with a sign', () => {
     expect((await read('a.csv', csv, { repeat: { by: name } }, SIZED)).rows).toHaveLength(runs);
   });
 });
+
+describe('settings beside the prompt', () => {
+  const ROWS = [
+    '1,a fox in the snow,A fox --ar 16:9 --s 350,size=1024x512; steps=28; sampler=DPM++ 2M; cfg=7.5',
+    '2,an owl at night,An owl --ar 4:3 --s 300,size=1200x900; steps=30; cfg=7.0',
+    '3,a cat by a fire,A cat --ar 1:1 --s 200,size=512x512; export 64x64; steps=20; cfg=6.0',
+  ];
+  const SHEET = `id,prompt,mj_command,sd_params\n${ROWS.join('\n')}\n`;
+  const inputTypes = [
+    input('prompt', 'string', { required: true }),
+    input('negative_prompt', 'string'),
+    input('width', 'int'),
+    input('height', 'int'),
+  ];
+  const UNSENT =
+    '? column "sd_params" is not sent: its cells have several settings, such as size=1024x512; steps=28; sampler=DPM++ 2M; cfg=7.5, which need columns of their own (--drop sd_params)';
+
+  it('are asked about where parameters are read from another column than the one that is sent', async () => {
+    const { guesses } = await read('a.csv', SHEET, {}, { inputTypes });
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
+      '? a ratio of "mj_command", which is not sent itself, is sent as a size: 16:9 is width 1344 and height 768; to send no size: --drop width --drop height (--map width=width --map height=height)',
+      UNSENT,
+    ]);
+  });
+
+  it('are proposed for no text', async () => {
+    const { guesses } = await read('a.csv', SHEET, {}, { inputTypes, format: 'csv' });
+    expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([UNSENT]);
+  });
+});
