@@ -6,7 +6,7 @@ import type { ExecutorEvents, LiveRun } from '../../src/run-service/executors/ex
 import { Unreachable, type Backend, type Guarantee } from '../../src/run-service/executors/backend.ts';
 import { openHttp } from '../../src/run-service/executors/http.ts';
 import { KeptFiles } from '../../src/run-service/executors/driving/kept-files.ts';
-import { RealExecutor } from '../../src/run-service/executors/driving/real-executor.ts';
+import { RunDispatcher } from '../../src/run-service/executors/driving/run-dispatcher.ts';
 import { TIMING, type Timing } from '../../src/run-service/executors/driving/server-deps.ts';
 import type { Task } from '../../src/run-service/executors/task.ts';
 import { workflowOf } from '../../src/run-service/executors/workflow/workflow.ts';
@@ -85,8 +85,8 @@ export function openRemote(open: () => Backend, timing: Partial<Timing> = {}, ta
       });
     },
   };
-  const start = (): RealExecutor => {
-    const remote = new RealExecutor({
+  const start = (): RunDispatcher => {
+    const remote = new RunDispatcher({
       now: Date.now,
       commit: (work) => work(),
       commitSoon: (work) => work(),

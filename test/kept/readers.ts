@@ -61,7 +61,7 @@ export const READERS: Readonly<Record<string, readonly string[]>> = {
   'src/run-service/executors/comfyui/comfyui-socket.ts': ['answer'],
   'src/run-service/executors/comfyui/comfyui.ts': ['answer'],
   'src/run-service/executors/http.ts': ['answer'],
-  'src/run-service/executors/driving/real-executor.ts': ['rest'],
+  'src/run-service/executors/driving/run-dispatcher.ts': ['rest'],
   'src/run-service/executors/workflow/naming/graph-in-file.ts': ['given'],
   'src/run-service/executors/task.ts': ['workflow'],
   'src/run-service/executors/unusable-server.ts': ['answer'],

@@ -1,4 +1,4 @@
-// Requests to one GPU server. Anything but a proper answer throws `Unreachable`, which means that nothing is
+// Requests to one server that executes runs. Anything but a proper answer throws `Unreachable`, which means that nothing is
 // known.
 
 import type { Readable } from 'node:stream';

@@ -11,7 +11,7 @@ import { isModelHost, isVendor } from '../../options/facts/server-kind.ts';
 import type { Database, ServerRow } from '../database.ts';
 import { stateIn, timeLimitMs, type AssignedRun } from './driving/assigned-run.ts';
 import { Unreachable, type Backend } from './backend.ts';
-import type { RealExecutor } from './driving/real-executor.ts';
+import type { RunDispatcher } from './driving/run-dispatcher.ts';
 import { isSameAddress } from './same-server.ts';
 import { unusableAt } from './unusable-server.ts';
 import {
@@ -61,7 +61,7 @@ type KnownServersWorld = {
   >;
   readonly now: () => number;
   readonly say: (event: string, facts: Record<string, unknown>) => void;
-  readonly executor: () => RealExecutor;
+  readonly executor: () => RunDispatcher;
   readonly openSeat: OpenSeat;
 };
 

@@ -21,7 +21,7 @@ import { programTask } from './program/program-task.ts';
 import type { WebhookAddresses } from './vendors/webhook-address.ts';
 import { modelTask } from './vendors/model-task.ts';
 import { applyVendorWebhook } from './vendors/vendor-webhooks.ts';
-import { RealExecutor } from './driving/real-executor.ts';
+import { RunDispatcher } from './driving/run-dispatcher.ts';
 import { priceAfter, type Price } from './vendor-price.ts';
 import type { ExecutorDeps } from './driving/executor-deps.ts';
 import { offeredInputs } from './workflow/filled-workflow.ts';
@@ -68,7 +68,7 @@ type AddedGpus = { readonly deployments: readonly AddedWorkflow[]; readonly serv
 
 export class OwnGpus {
   readonly #world: OwnGpusWorld;
-  readonly executor: RealExecutor;
+  readonly executor: RunDispatcher;
   readonly known: KnownServers;
   /** Values that programs need and that are never stored. */
   readonly #secrets = new Map<string, string>();
@@ -92,7 +92,7 @@ export class OwnGpus {
           timing: world.timing,
         }),
     });
-    this.executor = new RealExecutor({
+    this.executor = new RunDispatcher({
       ...world,
       keptUnder: this.known.keptUnder,
       isOver: (id) => (world.database.find(id)?.endedMs ?? null) !== null,

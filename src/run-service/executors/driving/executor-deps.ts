@@ -1,4 +1,4 @@
-// The dependencies of the executor of real GPU servers.
+// The dependencies of the dispatcher.
 
 import type { ExecutorEvents } from '../executor.ts';
 import type { Backend, PutFile } from '../backend.ts';

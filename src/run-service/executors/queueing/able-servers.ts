@@ -8,23 +8,23 @@ import { badValue, type Refusal } from '../../../service-client/contract/refusal
 import type { Backend, Graph, NodeClass } from '../backend.ts';
 import type { InspectedServer } from '../driving/server-deps.ts';
 import { NO_CHOICES, type Choices } from '../workflow/filled-workflow.ts';
-import type { GpuServer } from '../driving/gpu-server.ts';
+import type { RunServer } from '../driving/run-server.ts';
 import { unansweredAt } from '../driving/resend-policy.ts';
 import { choicesIn, inputsOffered, isGraph, misfitIn, refusalsIn, runsAt, type Task } from '../task.ts';
 import { classesOf, type InputType } from '../workflow/workflow.ts';
 
-type Servers = readonly GpuServer[];
+type Servers = readonly RunServer[];
 
-export const isThere = ({ isInspected, away }: GpuServer): boolean => isInspected && away === undefined;
+export const isThere = ({ isInspected, away }: RunServer): boolean => isInspected && away === undefined;
 
-export const mayServe = (server: GpuServer, task: Task | undefined, choices = NO_CHOICES): boolean =>
+export const mayServe = (server: RunServer, task: Task | undefined, choices = NO_CHOICES): boolean =>
   task !== undefined &&
   isThere(server) &&
   server.installed.has(task.id) &&
   misfitAt(server, task, choices) === undefined;
 
 /** Why the server cannot execute the task now; undefined if it can, or may. */
-function misfitAt({ backend, installed }: GpuServer, task: Task, choices: Choices): string | undefined {
+function misfitAt({ backend, installed }: RunServer, task: Task, choices: Choices): string | undefined {
   const own = isGraph(task) ? undefined : backend.misfit?.(task);
   return own ?? misfitIn(task, choices, installed.get(task.id));
 }
@@ -58,12 +58,12 @@ export function workAt(
   };
 }
 
-const absenceOf = ({ name, away }: GpuServer): string | undefined =>
+const absenceOf = ({ name, away }: RunServer): string | undefined =>
   away && `${name} has not answered since ${new Date(away.sinceMs).toISOString()}: ${away.reason}`;
 
-const faultOf = ({ name, fault }: GpuServer): string | undefined => fault && `${name}: ${fault}`;
+const faultOf = ({ name, fault }: RunServer): string | undefined => fault && `${name}: ${fault}`;
 
-function waitOf(assigned: AssignedRun, { name, backend }: GpuServer): string | null {
+function waitOf(assigned: AssignedRun, { name, backend }: RunServer): string | null {
   const { phase, mustLook, ahead } = assigned;
   if (phase === 'placed' && mustLook) {
     const untilMs = unansweredAt(backend, [assigned])?.untilMs;
@@ -83,7 +83,7 @@ function whyNone(servers: Servers, { task, waiting }: WaitingFor): string | null
   if (task === undefined) return null;
   if (servers.some((server) => mayServe(server, task)))
     return waiting > 1 ? `it is one of ${plural(waiting, 'run')} that wait for a free server` : WAITS;
-  const whyNot = (server: GpuServer): string => {
+  const whyNot = (server: RunServer): string => {
     const misfit = misfitAt(server, task, NO_CHOICES);
     return absenceOf(server) ?? faultOf(server) ?? `${server.name}: ${misfit ?? 'it is asked what it has'}`;
   };
@@ -151,11 +151,11 @@ export async function classesAt(
   );
 }
 
-type MayServe = (server: GpuServer) => boolean;
+type MayServe = (server: RunServer) => boolean;
 
 /** Why no run can execute at any of these servers until a person changes something; undefined if some run may. */
 export function blockedAt(servers: Servers, task: Task | undefined, canServe: MayServe): string | undefined {
-  const barredBy = ({ backend }: GpuServer): string | undefined =>
+  const barredBy = ({ backend }: RunServer): string | undefined =>
     task === undefined || isGraph(task) ? undefined : backend.misfit?.(task);
   const reasons = servers
     .map((server) => ({ server, reason: server.blockedBy ?? barredBy(server) }))
@@ -166,7 +166,7 @@ export function blockedAt(servers: Servers, task: Task | undefined, canServe: Ma
 
 /** Resolves when the trial run at these servers has been tried; undefined if the next run may start now. */
 export function trialAt(servers: Servers, canServe: MayServe, trialMs: number): Promise<void> | undefined {
-  const isAble = (server: GpuServer): boolean =>
+  const isAble = (server: RunServer): boolean =>
     server.away === undefined && (!server.isInspected || canServe(server));
   const trials = servers.filter(isAble).map(({ outbox }) => outbox.trial);
   if (trials.length === 0 || trials.some(({ isOver }) => isOver)) return undefined;
@@ -176,7 +176,7 @@ export function trialAt(servers: Servers, canServe: MayServe, trialMs: number): 
 }
 
 /** Why a server cannot be removed. `choices`: for each waiting run, the servers that may take it. */
-export function neededFor(server: GpuServer, choices: readonly Servers[]): string | undefined {
+export function neededFor(server: RunServer, choices: readonly Servers[]): string | undefined {
   const here = server.runs.size + server.leaving.size;
   if (here > 0) return `${plural(here, 'run')} of yours ${here === 1 ? 'is' : 'are'} there`;
   const waiting = choices.filter((servers) => servers.length === 1 && servers[0] === server).length;

@@ -6,10 +6,10 @@
 
 import { hasBegun, sentOf, type AssignedRun } from '../driving/assigned-run.ts';
 import { Unreachable } from '../backend.ts';
-import type { GpuServer } from '../driving/gpu-server.ts';
+import type { RunServer } from '../driving/run-server.ts';
 import { isThere } from './able-servers.ts';
 
-function returnableAt({ runs, load, backend, socket, outbox }: GpuServer): AssignedRun | undefined {
+function returnableAt({ runs, load, backend, socket, outbox }: RunServer): AssignedRun | undefined {
   const open = backend.isPolled === true ? undefined : socket.connection();
   return [...runs.values()].findLast(
     (assigned) =>
@@ -23,7 +23,7 @@ function returnableAt({ runs, load, backend, socket, outbox }: GpuServer): Assig
 }
 
 /** Takes the run out of its server's queue; true if it is gone and certainly never began. */
-export async function takenBack(assigned: AssignedRun, server: GpuServer): Promise<boolean> {
+export async function takenBack(assigned: AssignedRun, server: RunServer): Promise<boolean> {
   if (server.outbox.isUnsent(assigned)) return server.runs.delete(assigned.run.id);
   [assigned.phase, assigned.withdrawalAsked] = ['returning', true];
   if (await withdraw(assigned, server)) return server.runs.delete(assigned.run.id);
@@ -32,7 +32,7 @@ export async function takenBack(assigned: AssignedRun, server: GpuServer): Promi
   return false;
 }
 
-async function withdraw(assigned: AssignedRun, { backend, runs, socket }: GpuServer): Promise<boolean> {
+async function withdraw(assigned: AssignedRun, { backend, runs, socket }: RunServer): Promise<boolean> {
   const { id } = assigned.run;
   try {
     await backend.cancel(id, 'waiting');
@@ -45,14 +45,14 @@ async function withdraw(assigned: AssignedRun, { backend, runs, socket }: GpuSer
   }
 }
 
-type Move = { readonly idle: GpuServer; readonly holder: GpuServer; readonly assigned: AssignedRun };
+type Move = { readonly idle: RunServer; readonly holder: RunServer; readonly assigned: AssignedRun };
 
 /** A run that waits at one server and would end earlier at another one that has been idle for `idlesMs`. */
 export function betterPlaced(
-  servers: readonly GpuServer[],
+  servers: readonly RunServer[],
   nowMs: number,
   idlesMs: number,
-  mayServe: (idle: GpuServer, one: AssignedRun) => boolean,
+  mayServe: (idle: RunServer, one: AssignedRun) => boolean,
 ): Move | undefined {
   const idle = servers.find(
     (server) => isThere(server) && server.load === 0 && nowMs - server.idleSinceMs > idlesMs,
@@ -67,5 +67,5 @@ export function betterPlaced(
 }
 
 /** Once the current run takes longer than usual, its end cannot be predicted. */
-const isSooner = (idle: GpuServer, holder: GpuServer, nowMs: number): boolean =>
+const isSooner = (idle: RunServer, holder: RunServer, nowMs: number): boolean =>
   holder.freeAtMs <= nowMs || nowMs + idle.usual.runMs < holder.freeAtMs + holder.usual.runMs;

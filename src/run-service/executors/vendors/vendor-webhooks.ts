@@ -12,7 +12,7 @@ import {
   withLine,
 } from '../driving/assigned-run.ts';
 import type { VendorWebhook } from '../backend.ts';
-import type { GpuServer } from '../driving/gpu-server.ts';
+import type { RunServer } from '../driving/run-server.ts';
 import type { Task } from '../task.ts';
 import type { WebhookAddresses, WebhookRun } from './webhook-address.ts';
 
@@ -20,7 +20,7 @@ type WebhookWorld = {
   readonly addresses: WebhookAddresses;
   readonly find: (id: string) => RunRow | undefined;
   readonly task: (deploymentId: string) => Task | undefined;
-  readonly servers: () => readonly GpuServer[];
+  readonly servers: () => readonly RunServer[];
   readonly now: () => number;
   readonly commit: (work: () => void) => void;
   readonly events: Pick<ExecutorEvents, 'keep' | 'reached'>;
@@ -51,14 +51,14 @@ function serverOf(
   world: WebhookWorld,
   { state: text }: RunRow,
   { tries }: WebhookRun,
-): GpuServer | undefined {
+): RunServer | undefined {
   const state = stateIn(text);
   if (state === undefined || (state.tries ?? 1) !== tries) return undefined;
   return world.servers().find(({ name }) => name === state.server);
 }
 
 type Adopted = {
-  readonly server: GpuServer;
+  readonly server: RunServer;
   readonly run: WebhookRun;
   readonly row: RunRow;
   readonly task: Task;

@@ -1,5 +1,5 @@
-// A GPU server: sends its runs, polls them, and notices when the server is away, was restarted, or is used by
-// other clients.
+// A server that executes runs, of any kind: sends its runs, polls them, and notices when the server is away, was
+// restarted, or is used by other clients.
 //
 //      inspected ──no answer, three times──▶ away ──an answer──▶ inspected again: runs that it forgot were lost with its memory
 
@@ -36,7 +36,7 @@ const MAX_FAILURES = 3;
 /** How many runs may be set aside for faults of their own. More point to a fault of the server. */
 const MAX_ASIDE = 4;
 
-export class GpuServer implements InspectedServer {
+export class RunServer implements InspectedServer {
   readonly name: string;
   /** The address under which the server is stored. */
   readonly url: string;
@@ -68,7 +68,7 @@ export class GpuServer implements InspectedServer {
   #isKnown = false;
   readonly #unreadSince = new Map<string, number>();
 
-  constructor(facts: Pick<GpuServer, 'name' | 'url' | 'gpu' | 'backend'>, deps: ServerDeps, timing: Timing) {
+  constructor(facts: Pick<RunServer, 'name' | 'url' | 'gpu' | 'backend'>, deps: ServerDeps, timing: Timing) {
     [this.name, this.url, this.gpu] = [facts.name, facts.url, facts.gpu];
     this.backend = withWholeNumbers(facts.backend);
     this.seats = new SeatCount(() => this.backend.seats, this.usual);

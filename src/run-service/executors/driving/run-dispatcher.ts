@@ -1,4 +1,4 @@
-// Runs on real GPU servers. This executor owns the queue and decides which server gets the next run; the
+// Dispatches runs to servers: the executor that owns the queue and decides which server gets the next run. The
 // server does the rest.
 //
 //      accept ─▶ queue of its deployment ──a server is free──▶ placed (stored first) ─▶ the server
@@ -34,7 +34,7 @@ import { afterAbsence } from './resend-policy.ts';
 import type { ExecutorDeps } from './executor-deps.ts';
 import { runEvents } from './executor-events.ts';
 import type { ServerDeps } from './server-deps.ts';
-import { GpuServer } from './gpu-server.ts';
+import { RunServer } from './run-server.ts';
 import { betterPlaced, takenBack } from '../queueing/returned-run.ts';
 import { dayOf } from './kept-files.ts';
 import {
@@ -60,9 +60,9 @@ const IDLES_POLLS = 2;
 /** How long a server keeps its models although others wait. */
 const STAYS_MS = 60_000;
 
-export class RealExecutor implements Executor {
+export class RunDispatcher implements Executor {
   readonly #world: ExecutorDeps;
-  readonly #servers = new Map<string, GpuServer>();
+  readonly #servers = new Map<string, RunServer>();
   readonly #tasks = new Map<string, Task>();
   readonly #queues = new RunQueues((run) => this.#choicesOf(run));
   /** The states of runs from before they were moved. */
@@ -76,20 +76,20 @@ export class RealExecutor implements Executor {
     this.#deps = this.#depsFor(world);
   }
 
-  get servers(): readonly GpuServer[] {
+  get servers(): readonly RunServer[] {
     return [...this.#servers.values()];
   }
 
   addServer(
-    facts: Pick<GpuServer, 'name' | 'url' | 'backend'> & { readonly gpu?: string | undefined },
+    facts: Pick<RunServer, 'name' | 'url' | 'backend'> & { readonly gpu?: string | undefined },
   ): void {
-    const server = new GpuServer({ ...facts, gpu: facts.gpu ?? '' }, this.#deps, this.#world.timing);
+    const server = new RunServer({ ...facts, gpu: facts.gpu ?? '' }, this.#deps, this.#world.timing);
     this.#servers.set(server.name, server);
     server.start();
   }
 
   /** Removes a server. If runs are there or wait for it alone, it stays, and the reason is returned. */
-  async removeServer(server: GpuServer): Promise<string | undefined> {
+  async removeServer(server: RunServer): Promise<string | undefined> {
     const waiting = this.#queues.ahead(Number.MAX_SAFE_INTEGER);
     const needed = neededFor(
       server,
@@ -102,14 +102,14 @@ export class RealExecutor implements Executor {
   }
 
   /** The servers of the task's kind that a run with this list may use; all of them if the list is empty. */
-  among(named: string, task: Task | undefined): readonly GpuServer[] {
+  among(named: string, task: Task | undefined): readonly RunServer[] {
     const servers = this.servers.filter(({ backend }) => task === undefined || runsAt(task, backend));
     if (named === '') return servers;
     const urls = new Set(named.split(' ').map(this.#world.keptUnder));
     return servers.filter(({ url }) => urls.has(url));
   }
 
-  #serversOf = ({ deploymentId, servers }: Destination): readonly GpuServer[] =>
+  #serversOf = ({ deploymentId, servers }: Destination): readonly RunServer[] =>
     this.among(servers, this.#tasks.get(deploymentId));
 
   task(id: string): Task | undefined {
@@ -265,7 +265,7 @@ export class RealExecutor implements Executor {
   }
 
   /** An idle server that has the models loaded, else the longest idle one, else the one that is expected to be free first. */
-  #serverFor(run: LiveRun, choices: Choices): GpuServer | undefined {
+  #serverFor(run: LiveRun, choices: Choices): RunServer | undefined {
     const { deploymentId } = run;
     const able = this.#ableFor(run, choices, this.#moved.get(run.number)?.notPutAt);
     const idle = able.filter((server) => server.load === 0 && !this.#mustStay(server, deploymentId));
@@ -291,7 +291,7 @@ export class RealExecutor implements Executor {
     return fresh.length > 0 ? fresh : able;
   }
 
-  #mayServe = (server: GpuServer, deploymentId: string, choices?: Choices): boolean =>
+  #mayServe = (server: RunServer, deploymentId: string, choices?: Choices): boolean =>
     mayServe(server, this.#tasks.get(deploymentId), choices);
 
   /** Runs that no server can execute any more end instead of waiting forever. */
@@ -343,7 +343,7 @@ export class RealExecutor implements Executor {
     parseExactly(this.#world.inputsOf(runId)) as Readonly<Record<string, unknown>>;
 
   /** The server keeps the models of another task, whose runs wait and which it has not served for long. */
-  #mustStay({ serves }: GpuServer, deploymentId: string): boolean {
+  #mustStay({ serves }: RunServer, deploymentId: string): boolean {
     if (serves === undefined || serves.deploymentId === deploymentId) return false;
     return this.#queues.sizeOf(serves.deploymentId) > 0 && this.#world.now() - serves.sinceMs < STAYS_MS;
   }
