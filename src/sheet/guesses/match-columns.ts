@@ -48,14 +48,7 @@ export type Matching = {
 };
 
 /** Throws E208 for two columns of one input, and E104 for texts in several columns. */
-export function matchColumns({
-  file,
-  columns,
-  options,
-  sample,
-  prompts = [],
-  ...matching
-}: Matching): MatchedColumns {
+export function matchColumns({ file, columns, options, sample, ...matching }: Matching): MatchedColumns {
   const names = columns.map(({ name }) => name);
   const inputTypes = matching.inputTypes && inputsFor(matching.inputTypes, options, names);
   const inputs = inputTypes?.map(({ name }) => name);
@@ -67,15 +60,7 @@ export function matchColumns({
   const nothing = { guesses: gpu.guesses, data: [], keys: [], likely: {}, problems: [] };
   // Every column may be an input, so any other meaning must be confirmed.
   if (inputs === undefined || inputTypes === undefined) {
-    const nameless = columns
-      .filter((column) => isUnnamed(column) && free.includes(column.name))
-      .map(({ name }) => name);
-    return {
-      ...nothing,
-      options: { ...settled, drop: [...options.drop, ...nameless] },
-      data: free.filter((name) => !nameless.includes(name)),
-      keys: keysOf(free, options, false),
-    };
+    return { ...nothing, ...undeclared(columns, free, settled) };
   }
   const { placeOf, isSurplus, valuesOf, cellsOf } = cellsIn(columns, options, sample);
   const facts = { free, options, inputTypes, valuesOf, cellsOf };
@@ -98,7 +83,7 @@ export function matchColumns({
   const midjourney = midjourneyColumns({
     ...facts,
     idle: unasked,
-    prompts,
+    prompts: matching.prompts ?? [],
     sent: [...matched, ...Object.values(options.map)],
   });
   const idle = unasked.filter((name) => !midjourney.about.includes(name));
@@ -125,6 +110,18 @@ export function matchColumns({
     ],
     likely,
     problems: [],
+  };
+}
+
+/** Each column with a name is an input. */
+function undeclared(columns: readonly Column[], free: readonly string[], options: SheetOptions) {
+  const nameless = columns
+    .filter((column) => isUnnamed(column) && free.includes(column.name))
+    .map(({ name }) => name);
+  return {
+    options: { ...options, drop: [...options.drop, ...nameless] },
+    data: free.filter((name) => !nameless.includes(name)),
+    keys: keysOf(free, options, false),
   };
 }
 
