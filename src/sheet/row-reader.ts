@@ -29,6 +29,7 @@ import { type SheetPlace, problem, type RunsheetError } from '../errors/error.ts
 import { shellWord } from '../errors/outside-text.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import type { ColumnMapping } from './column-mapping.ts';
+import { nameProper } from './guesses/input-names.ts';
 import { absentFile, type Feed } from './input-sources.ts';
 import { fraction, IN_THOUSANDS, plainNumber, withoutCommas } from './number-signs.ts';
 import { isKey, MAX_KEY } from './row-keys.ts';
@@ -178,7 +179,12 @@ function accepted(look: Look, feed: Feed, index: number, reading: CellReading): 
       : feed.kind === 'int' && isListOfIntegers(cell)
         ? splitting(column)
         : undefined;
-    const facts = { value: shown(look, index), column, ...reading, ...listed?.facts };
+    const value = shown(look, index);
+    const isFraction = feed.kind === 'int' && feed.type?.required === false && FRACTION.test(value);
+    // A column that --map names is sent whatever --drop says.
+    const isOwnName = nameProper(column) === nameProper(feed.input);
+    const hint = isFraction && isOwnName ? withoutColumn(reading.hint, column) : reading.hint;
+    const facts = { value, column, ...reading, ...definedOnly({ hint }), ...listed?.facts };
     wrong.push(problem('E202', facts, { ...place(), ...listed?.more }));
     return undefined;
   }
@@ -189,6 +195,11 @@ function accepted(look: Look, feed: Feed, index: number, reading: CellReading): 
   wrong.push(problem('E201', { ...not, what }, place()));
   return undefined;
 }
+
+const FRACTION = /^-?\d+\.\d*[1-9]\d*$/;
+
+const withoutColumn = (hint: string | undefined, column: string): string =>
+  `${hint === undefined ? '' : `${hint}; `}to leave the column out: --drop ${shellWord(column)}`;
 
 /** `1,2,3` and `100-103`; `1,234` and `1,00,000` are numbers, `1,5` may be one. */
 function isListOfIntegers(cell: unknown): boolean {

@@ -186,22 +186,38 @@ export class Members {
   readonly #unread: ReturnType<typeof membersIn>;
   readonly #found = new Map<string, MemberPlace>();
   #passed = 0;
+  readonly #within: string | undefined;
 
-  constructor(start: Spot, text: string) {
-    this.#text = text;
+  /** `within`: the object whose members are read like those of the row. */
+  constructor(start: Spot, text: string, within?: string) {
+    [this.#text, this.#within] = [text, within];
     this.#cursor = new Cursor(start.line, start.column);
     this.#unread = membersIn(text);
   }
 
+  /** The place of a member, or of the nearest object or list around a path. */
   get(name: string): MemberPlace | undefined {
+    const own = this.#own(name) ?? this.#partOf(this.#own(this.#within ?? ''), name);
+    if (own !== undefined || !name.includes('.')) return own;
+    const around = this.get(name.slice(0, name.lastIndexOf('.')));
+    return this.#partOf(around, name.slice(name.lastIndexOf('.') + 1)) ?? around;
+  }
+
+  #own(name: string): MemberPlace | undefined {
     while (!this.#found.has(name)) {
       const next = this.#unread.next();
-      // For a path, the position of its first part.
-      if (next.done) return name.includes('.') ? this.get(name.slice(0, name.lastIndexOf('.'))) : undefined;
+      if (next.done) return undefined;
       const { at, from, to } = next.value;
       this.#found.set(next.value.name, { name: this.#spotAt(at), value: this.#spotAt(from), from, to });
     }
     return this.#found.get(name);
+  }
+
+  #partOf(object: MemberPlace | undefined, name: string): MemberPlace | undefined {
+    if (object === undefined || this.#text[object.from] !== '{') return undefined;
+    const { value, from, to } = object;
+    const part = new Members(value, this.#text.slice(from, to)).#own(name);
+    return part && { ...part, from: from + part.from, to: from + part.to };
   }
 
   /** The value of a member as the sheet has it, up to `most` characters. */

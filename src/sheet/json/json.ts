@@ -34,7 +34,10 @@ export async function jsonColumns(source: SheetSource, options: SheetOptions): P
     if ('fault' in read) fault ??= read.fault;
     else {
       const within = paths.filter((path) => valueAt(read.values, path) !== undefined);
-      addColumns(source.name, columns, piece, [...Object.keys(read.values), ...within]);
+      addColumns(source.name, columns, piece, {
+        names: [...Object.keys(read.values), ...within],
+        unwrap: options.unwrap,
+      });
     }
   }
   // Without a readable row there are no columns, so the error of the first row is reported.
@@ -46,10 +49,15 @@ export async function jsonColumns(source: SheetSource, options: SheetOptions): P
 }
 
 /** Throws E104 for too many columns and for unusable names. */
-function addColumns(file: string, columns: Map<string, Column>, piece: JsonPiece, names: readonly string[]) {
+function addColumns(
+  file: string,
+  columns: Map<string, Column>,
+  piece: JsonPiece,
+  { names, unwrap }: { readonly names: readonly string[]; readonly unwrap: string | undefined },
+) {
   const fresh = names.filter((name) => !columns.has(name));
   if (fresh.length === 0) return;
-  const members = new Members(piece, piece.text);
+  const members = new Members(piece, piece.text, unwrap);
   const columnOf = (name: string): Column => {
     const { line, column } = members.get(name)?.name ?? piece;
     return { name, line, column };
@@ -72,7 +80,7 @@ export async function* jsonRecords(
   for await (const piece of piecesOf(source, options)) {
     const { line, column, text } = piece;
     const read = readPiece(source, options, piece);
-    const members = new Members(piece, text);
+    const members = new Members(piece, text, options.unwrap);
     const { values, ...fault } = { values: undefined, ...read };
     const cells = values === undefined ? [] : columns.map((name) => valueOf(values, name, paths));
     yield { line, column, members, cells, ...fault };
