@@ -51,4 +51,13 @@ export const JSON_GUESSES: readonly Guessed[] = [
     sheet: '{"seed":5,"items":[{"prompt":"a"}]}',
     file: 'a.json',
   },
+  {
+    found:
+      'an object with the text of a row and with other values than the columns beside it: `"seed": 9, "meta": {"prompt": "a", "seed": 1}`',
+    means: 'the values of the object',
+    does: 'asked',
+    flag: '--map',
+    sheet: '{"seed":9,"meta":{"prompt":"a","seed":1}}\n',
+    file: 'a.jsonl',
+  },
 ];

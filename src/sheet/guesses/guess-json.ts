@@ -63,6 +63,7 @@ export async function settleJson(
       columns: names,
       inputTypes,
       options: { ...matched.options, drop: userOptions.drop },
+      userOptions,
       valuesOf,
     });
     if (objects.length > 0) {

@@ -2,17 +2,21 @@
 
 import type { InputType } from '../../service-client/contract/deployment.ts';
 import { list } from '../../errors/error.ts';
-import { isNumeric, kindOf, takesFiles } from '../parse-cell.ts';
+import { asChoice, isNumeric, kindOf, takesFiles } from '../parse-cell.ts';
+import { isSize, typeOf } from '../shared-cells.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import { areIds } from './cell-forms.ts';
 import { dropped, type Guess, mapped, or, plainName, toConfirm } from './guess.ts';
+import { setsSetting } from './input-names.ts';
 import { isCalled, mappedBy } from './open-columns.ts';
-import { fits } from './sample.ts';
+import { fits, listInput } from './sample.ts';
 
 type ObjectFacts = {
   readonly columns: readonly string[];
   readonly inputTypes: readonly InputType[] | undefined;
   readonly options: SheetOptions;
+  /** The options before any guess. */
+  readonly userOptions: SheetOptions;
   readonly valuesOf: (column: string) => readonly string[];
 };
 
@@ -23,31 +27,145 @@ export function objectParts(facts: ObjectFacts): readonly Guess[] {
   return [...parts, ...settingsBeside({ ...facts, options: { ...facts.options, map } })];
 }
 
-/** Asks about inputs without a column that are parts of an object by name, when another part of that object is sent. */
-function settingsBeside({ columns, inputTypes = [], options, valuesOf }: ObjectFacts): readonly Guess[] {
-  const { map, set, drop } = options;
-  const unfed = inputTypes.filter(
-    ({ name }) =>
-      !Object.hasOwn(map, name) &&
-      !Object.hasOwn(set, name) &&
-      !columns.some((column) => isCalled(column, name)),
+/**
+ * Asks about inputs that are parts of an object by name, when another part of that object is sent: whether they are sent, too, and whether
+ * they are sent instead of a column with other values, if the object has the text.
+ */
+function settingsBeside(facts: ObjectFacts): readonly Guess[] {
+  const { columns, inputTypes = [], options, userOptions, valuesOf } = facts;
+  const { map, drop } = options;
+  const open = inputTypes.filter(
+    ({ name }) => ![userOptions.map, userOptions.set].some((settled) => Object.hasOwn(settled, name)),
   );
+  const columnOf = ({ name }: InputType): string | undefined =>
+    map[name] ?? columns.find((column) => isCalled(column, name) && !drop.includes(column));
+  const hasText = (object: string): boolean =>
+    map[listInput(inputTypes) ?? '']?.startsWith(`${object}.`) === true;
   const objects = columns.filter(
     (name) => !drop.includes(name) && Object.values(map).some((path) => path.startsWith(`${name}.`)),
   );
   return objects.flatMap((object): readonly Guess[] => {
-    const beside = unfed.flatMap((type): readonly (readonly [string, string])[] => {
-      const path = pathsIn(object, type, valuesOf(object)).find((part) =>
-        isCalled(part.slice(object.length + 1), type.name),
-      );
-      return path === undefined ? [] : [[type.name, path]];
+    const values = valuesOf(object);
+    const parts = settingParts(object, open, values, drop).map(([type, path]): SettingPart => {
+      const column = columnOf(type);
+      return { type, path, column, values: valuesIn(values, path.slice(object.length + 1)) };
     });
-    if (beside.length === 0) return [];
-    const texts = beside.map(([input, path]) => `${path} (${input})`);
-    const text = `"${object}" has settings beside it, which are sent too: ${list(texts)}`;
-    const without = or('to leave them out', dropped(object));
-    return [toConfirm('columns', text, { map: Object.fromEntries(beside) }, without)];
+    const beside = parts.filter(({ column }) => column === undefined);
+    const [fit, unfit] = [beside.filter((part) => !isRefused(part)), beside.filter(isRefused)];
+    const rival = parts.filter(
+      ({ column, path }) => column !== undefined && column !== path && !column.startsWith(`${object}.`),
+    );
+    const differs = rival.some(
+      ({ type, column = '', values: own }) =>
+        !areIn(
+          own.map((text) => sideOf(text, type)),
+          valuesOf(column),
+        ),
+    );
+    return [
+      ...(fit.length === 0 ? [] : [sentBeside(object, fit)]),
+      ...unfit.map(refusedPart),
+      ...(differs && hasText(object) ? [rivals(object, rival)] : []),
+    ];
   });
+}
+
+/** Whether a column has these values in this order, and values of further rows between them. */
+function areIn(values: readonly string[], column: readonly string[]): boolean {
+  let next = 0;
+  for (const text of column) if (text === values[next]) next += 1;
+  return next === values.length;
+}
+
+/** The width or the height of a size. */
+const sideOf = (text: string, { name }: InputType): string =>
+  isSize(text) ? (text.match(/\d+/g)?.[setsSetting(name, 'height') ? 1 : 0] ?? text) : text;
+
+/** `column`: another source of the input. */
+type SettingPart = {
+  readonly type: InputType;
+  readonly path: string;
+  readonly column: string | undefined;
+  readonly values: readonly string[];
+};
+
+/** The parts that are called as inputs, and a size as a width and a height. */
+function settingParts(
+  object: string,
+  inputTypes: readonly InputType[],
+  values: readonly string[],
+  drop: readonly string[],
+): readonly (readonly [InputType, string])[] {
+  const named = inputTypes.flatMap((type): readonly (readonly [InputType, string])[] => {
+    const paths = pathsIn(object, type, values).filter((path) => !drop.includes(path));
+    const path = paths.find((part) => isCalled(part.slice(object.length + 1), type.name));
+    return path === undefined ? [] : [[type, path]];
+  });
+  const sizes = ['width', 'height'].flatMap((name) => typeOf(name, inputTypes) ?? []);
+  if (sizes.length < 2 || named.some(([type]) => sizes.includes(type))) return named;
+  const size = partsNamed(values).find(
+    (name) => !drop.includes(`${object}.${name}`) && valuesIn(values, name).every(isSize),
+  );
+  return size === undefined
+    ? named
+    : [...named, ...sizes.map((type) => [type, `${object}.${size}`] as const)];
+}
+
+const partsNamed = (values: readonly string[]): readonly string[] => [
+  ...new Set(values.flatMap((text) => partsIn(nestedIn(text) ?? {}, 1).map(([name]) => name))),
+];
+
+const valuesIn = (values: readonly string[], name: string): readonly string[] =>
+  values.flatMap((text) =>
+    partsIn(nestedIn(text) ?? {}, 1).flatMap(([path, value]) => (path === name ? [value] : [])),
+  );
+
+const refusedValue = ({ type, values }: SettingPart): string | undefined =>
+  type.options?.length === 0
+    ? undefined
+    : values.find(
+        (text) =>
+          type.options
+            ?.map((option) => JSON.stringify(option))
+            .includes(asChoice(JSON.stringify(text), type)) === false,
+      );
+
+const isRefused = (part: SettingPart): boolean => refusedValue(part) !== undefined;
+
+const mapOf = (parts: readonly SettingPart[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(parts.map(({ type, path }) => [type.name, path]));
+
+function sentBeside(object: string, parts: readonly SettingPart[]): Guess {
+  const texts = parts.map(({ type, path }) => `${path} (${type.name})`);
+  const text = `"${object}" has settings beside it, which are sent too: ${list(texts)}`;
+  return toConfirm('columns', text, { map: mapOf(parts) }, or('to leave them out', dropped(object)));
+}
+
+/** A part with values that the input refuses. */
+function refusedPart(part: SettingPart): Guess {
+  const { type, path } = part;
+  const value = refusedValue(part) ?? '';
+  const text = `"${path}" is not sent: ${JSON.stringify(value)} is no value of the input ${type.name} (${list(type.options ?? [], ' ')})`;
+  return toConfirm(
+    'columns',
+    text,
+    dropped(path),
+    or('to send it, and correct such values', mapped(type.name, path)),
+  );
+}
+
+/** Columns of inputs for which the object with the text has other values: the size of a picture beside the one that was asked for. */
+function rivals(object: string, parts: readonly SettingPart[]): Guess {
+  const texts = parts.map(({ path, column = '', values }) => `${path} ${values[0]} (column "${column}")`);
+  const columns = parts.flatMap(({ column = [] }) => column);
+  const text = `"${object}" has settings of its own, which are sent instead of columns: ${list(texts)}`;
+  const own = Object.fromEntries(parts.map(({ type, column = '' }) => [type.name, column]));
+  return toConfirm(
+    'columns',
+    text,
+    { map: mapOf(parts), drop: columns },
+    or('to send the columns', { map: own }),
+  );
 }
 
 function partsOfInputs({ columns, inputTypes = [], options, valuesOf }: ObjectFacts): readonly Guess[] {
@@ -65,7 +183,11 @@ function partsOfInputs({ columns, inputTypes = [], options, valuesOf }: ObjectFa
         fits(valuesOf(name), type) && !valuesOf(name).every((text) => nestedIn(text) !== undefined);
       if (isFile && within.some(isPlain)) return [];
       const [paths, ...furtherPaths] = within
-        .map((name) => pathsIn(name, type, valuesOf(name), isFile || named !== undefined))
+        .map((name) =>
+          pathsIn(name, type, valuesOf(name), isFile || named !== undefined).filter(
+            (path) => !options.drop.includes(path),
+          ),
+        )
         .filter((parts) => parts.length > 0);
       if (furtherPaths.length > 0) return [];
       return paths === undefined

@@ -210,9 +210,10 @@ const isRow = (value: unknown): value is JsonRow =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
 /** The paths that options name. */
-export const pathsIn = ({ map, set, keyColumn, gpuColumn }: SheetOptions): readonly string[] =>
+export const pathsIn = ({ map, set, drop, keyColumn, gpuColumn }: SheetOptions): readonly string[] =>
   [
     ...Object.values(map),
+    ...drop,
     ...Object.values(set).flatMap((text) =>
       [...text.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name.trim()),
     ),
