@@ -22,6 +22,7 @@ export async function withFurther(
   const corrections: Correction[] = [];
   const texts: string[] = [];
   const shown = new Set(guessesBehind(error).map(({ text }) => text));
+  const own = textsOf(error);
   let next = correctionsOf(error);
   let corrected = options;
   for (let tries = 0; tries < MAX_TRIES && next.length > 0; tries += 1) {
@@ -43,7 +44,7 @@ export async function withFurther(
       corrections.push(...next);
     }
   }
-  return lackingToo(error, { corrections, texts: [...new Set(texts)] });
+  return lackingToo(error, { corrections, texts: [...new Set(texts)].filter((text) => !own.includes(text)) });
 }
 
 const skipsRows = (correction: Correction): boolean =>

@@ -1,6 +1,6 @@
 // Words that users choose from, besides the options of a batch.
 
-/** The formats of a sheet; `a1111`: lines of options as in Stable Diffusion web UI; `midjourney`: prompts with parameters; `markdown`: its tables; `chat`: its messages. */
+/** The formats of a sheet; `a1111`: lines of options as in Stable Diffusion web UI; `midjourney`: prompts with parameters; `markdown`: its tables; `chat`: its messages; `blocks`: labelled texts below each other. */
 export const SHEET_FORMATS = [
   'csv',
   'tsv',
@@ -13,6 +13,7 @@ export const SHEET_FORMATS = [
   'subtitles',
   'markdown',
   'chat',
+  'blocks',
 ] as const;
 
 export const EXPORT_FORMATS = ['xlsx', 'csv', 'jsonl', 'zip'] as const;

@@ -49,7 +49,7 @@ export interface ReadingOptions {
   readonly limit?: number;
   /** Use only the rows that meet this condition, such as "Status = Draft and seed > 100" (default: all; with `from`: outcome = succeeded). */
   readonly where?: string;
-  /** Format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options), midjourney (prompts with `ar`, `seed` …), subtitles, markdown (its tables) or chat (its messages) (default: from its bytes and its name). */
+  /** Format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options), midjourney (prompts with `ar`, `seed` …), subtitles, markdown (its tables), chat (its messages) or blocks (labelled texts below each other) (default: from its bytes and its name). */
   readonly format?:
     | 'csv'
     | 'tsv'
@@ -61,7 +61,8 @@ export interface ReadingOptions {
     | 'midjourney'
     | 'subtitles'
     | 'markdown'
-    | 'chat';
+    | 'chat'
+    | 'blocks';
   /** Sheet of a workbook (default: the first visible one with values). */
   readonly sheetName?: string;
   /** Character that separates CSV fields, or tab (default: found in the file). */

@@ -26,7 +26,7 @@ export const READING = {
     kind: choice(SHEET_FORMATS),
     scope: 'copy',
     group: 'reading',
-    help: 'format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options), midjourney (prompts with --ar, --seed …), subtitles, markdown (its tables) or chat (its messages)',
+    help: 'format of the sheet: csv, tsv, xlsx, ods, jsonl, json, a1111 (lines with options), midjourney (prompts with --ar, --seed …), subtitles, markdown (its tables), chat (its messages) or blocks (labelled texts below each other)',
     usual: 'from its bytes and its name',
   },
   sheetName: {

@@ -30,7 +30,7 @@ export const isWorkbook = (format: SheetFormat): boolean => format === 'xlsx' ||
 
 /** Whether the rows are those of a text of the trade, whose cells it writes in its own way. */
 export const isTrade = (format: SheetFormat): boolean =>
-  ['a1111', 'midjourney', 'subtitles', 'markdown', 'chat'].includes(format);
+  ['a1111', 'midjourney', 'subtitles', 'markdown', 'chat', 'blocks'].includes(format);
 
 /** Whether each row is an object or a list of values. */
 export const isJson = (format: SheetFormat | undefined): boolean => format === 'json' || format === 'jsonl';

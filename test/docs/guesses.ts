@@ -92,7 +92,7 @@ export const GUESSES: readonly Guessed[] = [
     means: '',
     does: 'refused',
     code: 'E104',
-    flag: '--columns',
+    flag: '--format',
     sheet: 'Prompt: a cat\nSeed: 5\n\nPrompt: an owl\nSeed: 6\n',
     file: 'a.txt',
   },

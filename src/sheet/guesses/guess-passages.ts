@@ -5,7 +5,7 @@ import { shortened } from '../../errors/outside-text.ts';
 import type { SheetOptions, SheetSource } from '../sheet-source.ts';
 import { MarkdownTables } from '../trade/markdown-tables.ts';
 import { isCommand } from '../trade/midjourney.ts';
-import { messagesOf } from '../trade/text-records.ts';
+import { blocksOf, messagesOf } from '../trade/text-records.ts';
 import { alsoMet, conditionAmong } from '../where/condition-word.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import {
@@ -30,6 +30,7 @@ export async function passageGuesses(
   asList: GuessOptions,
 ): Promise<GuessPart> {
   if (options.format === 'chat') return chatGuesses(source, options, listed, asList);
+  if (options.format === 'blocks') return blockGuesses(source, options);
   return options.format === 'markdown' ? tableGuesses(source, options) : NOTHING;
 }
 
@@ -123,9 +124,22 @@ async function tableGuesses(source: SheetSource, options: SheetOptions): Promise
     tables.take(line, number);
   }
   for (const { line, text } of tables.outside) outside.put(line, text);
+  return outsideGuess(outside, options, 'the tables are read');
+}
+
+async function blockGuesses(source: SheetSource, options: SheetOptions): Promise<GuessPart> {
+  const [blocks, outside] = [await blocksOf(source, options), new NamedLines()];
+  let number = 0;
+  for await (const line of linesOf(lenientTextOf(source, options), MAX_LINE)) {
+    number += 1;
+    if (blocks.take(line, number).isOutside) outside.put(number, line);
+  }
+  return outsideGuess(outside, options, 'each block of labelled texts is a row');
+}
+
+function outsideGuess(outside: NamedLines, { format, totals }: SheetOptions, what: string): GuessPart {
   if (outside.count === 0) return NOTHING;
-  const { format, totals } = options;
-  const text = `the tables are read; ${outside.text} ${outside.count === 1 ? 'is' : 'are'} outside, and left out`;
+  const text = `${what}; ${outside.text} ${outside.count === 1 ? 'is' : 'are'} outside, and left out`;
   if (totals !== undefined) return { options: {}, guesses: [said('rows', text)] };
   return { options: {}, guesses: [toConfirm('rows', text, { format, totals: 'skip' })] };
 }

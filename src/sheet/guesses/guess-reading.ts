@@ -18,6 +18,7 @@ import { guessedSeparator, MAX_LINE, SAMPLED } from './guess-separator.ts';
 import { isDrawn, isSetting, isSpoken, nameProper } from './input-names.ts';
 import { isMidjourney } from '../trade/midjourney.ts';
 import { hasCommands } from '../trade/midjourney-rows.ts';
+import { labelIn, labelsIn } from '../trade/labelled-blocks.ts';
 import { labelledName } from '../text/speakers.ts';
 import { ListHeadings } from './list-headings.ts';
 
@@ -82,6 +83,7 @@ const TRADE: Partial<Record<SheetFormat, string>> = {
   midjourney: 'prompts with parameters of Midjourney are read as a table',
   subtitles: 'subtitles are read as a table: index, start, end and text of each cue',
   markdown: 'the tables of a Markdown text are read',
+  blocks: 'blocks of labelled texts are read as a table',
   chat: 'messages are read as a table: time, voice and text of each',
 };
 
@@ -161,11 +163,13 @@ async function isPlainList(
   let lines = 0;
   let at = 0;
   const labelled: RegExpExecArray[] = [];
+  const texts: string[] = [];
   const headings = new ListHeadings();
   for await (const line of linesOf(lenientTextOf({ name, open }, options), MAX_LINE)) {
     at += 1;
     if (isSkipped(options, at)) continue;
     headings.take(line, at);
+    texts.push(line);
     if (line.trim() === '') continue;
     if (lines === 0 && line.split(/[,;\t|]/).some((field) => wanted.has(nameProper(field)))) return false;
     lines += 1;
@@ -177,7 +181,7 @@ async function isPlainList(
     if (label !== null && !isName && (wanted.has(named) || isSetting(named))) labelled.push(label);
     if (lines === SAMPLED) break;
   }
-  if (labelled.length * 4 > lines) throw blocksOf(name, labelled, listed);
+  if (labelled.length * 4 > lines) throw blocksOf(name, labelled, labelsIn(texts), listed);
   if (headings.ranges !== undefined) throw headedOf(name, headings, listed);
   const [count = 0] = bars;
   if (lines > 1 && bars.size === 1 && count > 0) throw barsIn(name, count, listed);
@@ -194,12 +198,23 @@ function barsIn(file: string, count: number, input: string): RunsheetError {
 /** `Seed: 5` */
 const LABEL = /^([^:=]{1,40})[:=]/;
 
-function blocksOf(file: string, labelled: readonly RegExpExecArray[], input: string): RunsheetError {
-  const names = [...new Set(labelled.map(([, name = '']) => name.trim()))].join(',');
+function blocksOf(
+  file: string,
+  labelled: readonly RegExpExecArray[],
+  blocks: readonly string[],
+  input: string,
+): RunsheetError {
   const line = JSON.stringify(shortened((labelled[1] ?? labelled[0])?.input ?? '', 60));
   const what = `each line would be one ${input}, also ${line}, which begins with the name of a setting`;
-  const table = `make it a table: ${names} in the first line, below it a line for each run`;
-  return problem('E104', { what, hint: `${table}; ${listHint(input)}` }, { place: { file } });
+  const place = { file };
+  if (blocks.length === 0) {
+    const names = new Set(labelled.map((label) => labelIn(label.input)?.name ?? label[1]?.trim()));
+    const table = `make it a table: ${[...names].join(',')} in the first line, below it a line for each run`;
+    return problem('E104', { what, hint: `${table}; ${listHint(input)}` }, { place });
+  }
+  const format = ['--format', 'blocks'] as const;
+  const hint = `to make a row of each block of ${blocks.join(', ')}: ${format.join(' ')}`;
+  return problem('E104', { what, hint }, { place, correction: { add: [format] } });
 }
 
 function headedOf(file: string, { first = '', ranges = '' }: ListHeadings, input: string): RunsheetError {

@@ -2,7 +2,7 @@
 
 import { problem } from '../../errors/error.ts';
 import { columnsFrom } from '../header.ts';
-import { MAX_RECORD, tooLong, type Column, type SheetRecord } from '../sheet-record.ts';
+import { firstOf, MAX_RECORD, tooLong, type Column, type SheetRecord } from '../sheet-record.ts';
 import { isSkipped, type SheetOptions, type SheetSource } from '../sheet-source.ts';
 import { linesOf, textOf } from '../text/sheet-text.ts';
 import { withoutDash } from '../text/speakers.ts';
@@ -11,6 +11,7 @@ import { isWithoutBullets } from '../text/plain-text.ts';
 import { type Message, Messages } from './chat.ts';
 import { InfoBlocks, isSettingsLine } from './infotext.ts';
 import { spokenParts, voicesIn, withoutTags } from './cue-tags.ts';
+import { LabelledBlocks, labelsIn } from './labelled-blocks.ts';
 import { MarkdownTables } from './markdown-tables.ts';
 import { midjourneyRows } from './midjourney-rows.ts';
 import { Cues, type Cue } from './subtitles.ts';
@@ -18,6 +19,9 @@ import type { TextRow } from './text-row.ts';
 
 /** Lines in which the first settings of PNG info are looked for. */
 const MAX_BLOCK = 100;
+
+/** Lines in which the labels of blocks are looked for. */
+const MAX_LABELLED = 1000;
 
 /** The columns in the order in which they come. Throws E103 for a line that is too long, and E104 for a text without rows. */
 export async function tradeColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
@@ -43,6 +47,7 @@ function rowsOf(source: SheetSource, options: SheetOptions): AsyncIterable<TextR
   if (options.format === 'midjourney') return midjourneyRows(source, options);
   if (options.format === 'markdown') return tableRows(source, options);
   if (options.format === 'chat') return messageRows(source, options);
+  if (options.format === 'blocks') return blockRows(source, options);
   return options.format === 'subtitles' ? cueRows(source, options) : a1111Rows(source, options);
 }
 
@@ -78,6 +83,18 @@ async function* tableRows(source: SheetSource, options: SheetOptions): AsyncGene
     const row = tables.take(text, line);
     if (row !== undefined) yield row;
   }
+}
+
+async function* blockRows(source: SheetSource, options: SheetOptions): AsyncGenerator<TextRow> {
+  const blocks = await blocksOf(source, options);
+  for await (const { text, line } of tradeLines(source, options)) yield* blocks.take(text, line).rows;
+  yield* blocks.end();
+}
+
+/** The reader of the blocks, whose labels stand in the first lines. */
+export async function blocksOf(source: SheetSource, options: SheetOptions): Promise<LabelledBlocks> {
+  const lines = await Array.fromAsync(firstOf(tradeLines(source, options), MAX_LABELLED), ({ text }) => text);
+  return new LabelledBlocks(labelsIn(lines));
 }
 
 async function* messageRows(source: SheetSource, options: SheetOptions): AsyncGenerator<TextRow> {

@@ -50,7 +50,6 @@ describe('a sheet is refused', () => {
   });
 
   it.each([
-    ['Prompt: a cat\nSeed: 5\n\nPrompt: a dog\nSeed: 6\n', 'Seed: 5', 'Prompt,Seed'],
     ['a cat\nNegative prompt: blurry\nSteps: 20\n\n', 'Steps: 20', 'Negative prompt,Steps'],
     ['prompt = a cat\n', 'prompt = a cat', 'prompt'],
   ])(
