@@ -1,5 +1,5 @@
 // The signals of a running batch, with types for both sides. A batch has no queries and no updates: with either, the SDK (1.24)
-// may apply earlier events at another time than a replay does. A batch publishes its progress in its memo, which can be read
+// may apply earlier events at a different time from a replay. A batch publishes its progress in its memo, which can be read
 // without a worker.
 
 import { defineSignal } from '@temporalio/workflow';

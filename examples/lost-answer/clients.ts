@@ -19,7 +19,7 @@ export const CLIENTS: readonly Client[] = [
     package: 'fal_client',
     version: '1.0.3',
     registry: 'PyPI',
-    // The client has no option for another address than https://queue.fal.run.
+    // The client has no option for an address other than https://queue.fal.run.
     snippet: `import fal_client.client as fal
 fal.QUEUE_URL_FORMAT = base + "/"
 fal.SyncClient(key="key").submit("fal-ai/flux/dev", arguments={"prompt": "an owl"})`,

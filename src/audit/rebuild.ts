@@ -158,7 +158,7 @@ async function applyWishes(state: State, store: Store): Promise<Wishes> {
   return wishes;
 }
 
-/** Adds the rows of all passes. Those of passes that have ended are settled, also if they were never sent: returns the last of these. */
+/** Adds the rows of all passes. Those of passes that have ended are settled, even if they were never sent: returns the last of these. */
 async function addPasses({ lanes }: State, store: Store): Promise<number | undefined> {
   const ended = await summarizedPass(store);
   addSegments(lanes, await readSegments(store, FIRST_PASS, ended ?? FIRST_PASS));

@@ -10,7 +10,7 @@
 //
 //   over    from the first success on, also out of the pause: retries follow the policy
 //
-// Batches before version 6 have no trial. In version 6, reasons in spite of which a user has resumed hold nothing back.
+// Batches before version 6 have no trial. In version 6, a reason that a user has overruled by resuming holds nothing back.
 // decisions/judge-trial.ts decides when a trial is over.
 
 import { addEnd, type FailedEnd, likenessOf, mostAlike, NO_ENDS } from './alike-ends.ts';

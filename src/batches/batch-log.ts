@@ -112,7 +112,7 @@ export class MadeLog {
     return true;
   }
 
-  /** Whether the log may have this entry after a position; true also if it cannot be read. */
+  /** Whether the log may have this entry after a position; true even if it cannot be read. */
   async #mayHave(position: number, { id }: Entry): Promise<boolean> {
     const entries = await this.#after(position).catch(() => undefined);
     return entries === undefined || entries.some((entry) => entry?.id === id);

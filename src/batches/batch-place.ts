@@ -10,7 +10,7 @@ import { undefinedIfAbsent, type Store } from '../store/store.ts';
 import { isFree } from './stale-folders.ts';
 
 /**
- * The batch that has this name, unless `again`. Throws E504 and E514 if it cannot be read, and E602 for a folder with other content than a
+ * The batch that has this name, unless `again`. Throws E504 and E514 if it cannot be read, and E602 for a folder whose content is not a
  * batch or unfinished layouts.
  */
 export async function batchIn(

@@ -36,10 +36,10 @@ export type SheetCopy = {
 /** Paths begin in the first folder that has the file. `within`: only what a worker may read. */
 export type FilePlace = {
   readonly folders: readonly string[];
-  /** Further ones, which a batch.json from a stranger names: a file there is asked about. */
+  /** Further ones, which a batch.json from a stranger names: the user is asked before a file there is read. */
   readonly claimed?: readonly string[];
   readonly within?: SheetPlaces;
-  /** A file in --set and --grid is asked about as one in a row: a job file has written them. */
+  /** The user is asked about a file in --set and --grid as about one in a row: a job file has written them. */
   readonly asksAll?: boolean;
 };
 

@@ -253,7 +253,7 @@ const ANSWERS: {
   ],
   open: () => [again('run all rows, although these may be bought twice', EVERY_ROW)],
   undelivered: ({ rows }) => [
-    again(`run all ${plural(rows, 'row')}, also those that were paid for`, EVERY_ROW),
+    again(`run all ${plural(rows, 'row')}, even those that were paid for`, EVERY_ROW),
   ],
   earlier: (question) => [
     {

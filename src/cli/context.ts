@@ -36,7 +36,7 @@ export function printerFor(
     /** A line of data: exact for programs; on a terminal without control characters except colours. */
     data: (text: string) =>
       void process.stdout.write(`${process.stdout.isTTY ? paintedCells(text) : text}\n`),
-    /** A name, path or address as a line of data; on a terminal also without colours. */
+    /** A name, path or address as a line of data; on a terminal without colours too. */
     name: (text: string) =>
       void process.stdout.write(`${process.stdout.isTTY ? terminalLine(text) : text}\n`),
     json: (value: unknown) =>

@@ -33,7 +33,7 @@ export const errorTable = {
       ? `the run service at ${f.base} has several deployments "${f.wanted}"; name one by its id`
       : `the run service at ${f.base} has no deployment "${f.wanted}"`,
     sentences(didYouMean(f.near), f.known.length > 0 ? `deployments: ${list(f.known)}` : undefined) ||
-      'it lists none; make one there, or check RUNSHEET_API_URL and the key',
+      'that service has no deployments; create one there, or check RUNSHEET_API_URL and the key',
   ]),
   E303: entry<{ wanted: string; base: string }>(inputRefused, (f) => [
     `the run service at ${f.base} cannot find deployments by name, and "${f.wanted}" is not a deployment id`,
@@ -89,7 +89,7 @@ export const errorTable = {
   E401: entry<{ address: string; from: string; reason: string }>(unreachable, (f) => [
     `Temporal at ${f.address} (${f.from}) cannot be reached: ${f.reason}`,
     f.from === EMBEDDED
-      ? 'the command that has it may be busy or have ended: repeat this one'
+      ? 'the command that runs the embedded server may be busy or may have just ended: run your command again'
       : 'start it, or unset the address to use the embedded server; to check both: runsheet doctor',
   ]),
   E402: entry<{ namespace: string; address: string }>(unreachable, (f) => [
@@ -121,7 +121,7 @@ export const errorTable = {
     'someone with access to the Temporal namespace changed it, and none of it is used',
   ]),
   E410: entry<{ address: string; workers: readonly string[]; own: string }>(unreachable, (f) => [
-    `workers at ${f.address} have other payload keys than this command (${f.own}): ${list(f.workers)}`,
+    `workers at ${f.address} have payload keys that differ from those of this command (${f.own}): ${list(f.workers)}`,
     'set the same RUNSHEET_PAYLOAD_KEY or RUNSHEET_PAYLOAD_KEY_FILE for all of them and this command, then restart the workers',
   ]),
   E411: entry<{ folder: string; out: string }>(inputRefused, (f) => [

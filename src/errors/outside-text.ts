@@ -90,7 +90,7 @@ const RESERVED_BY_WINDOWS = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
 const MADE = /-[0-9a-f]{16}$/;
 const MAX_SLUG = 48;
 
-/** The name of a file or folder: safe on every file system, and unique also where case is ignored; at most 80 characters. */
+/** The name of a file or folder: safe on every file system, and unique even where case is ignored; at most 80 characters. */
 export function fileName(text: string): string {
   return PLAIN.test(text) && !RESERVED_BY_WINDOWS.test(text) && !MADE.test(text) ? text : hashedName(text);
 }

@@ -97,7 +97,7 @@ export const SHEET_ENTRIES = {
     input: string;
     columns: readonly string[];
     flag?: readonly [flag: string, value: string] | undefined;
-    /** Flags of which the user chooses one. */
+    /** Flags; the user chooses one. */
     choices?: readonly (readonly [flag: string, value: string])[];
     emptyIn?: string;
     /** The default file of the workflow, if no server has it. */

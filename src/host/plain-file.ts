@@ -11,7 +11,7 @@ export type PlainFile = { readonly bytes: Buffer; readonly text: string; readonl
 // Windows has only the first flag; a missing one counts as 0.
 const { O_RDONLY, O_NONBLOCK, O_NOCTTY } = constants;
 
-/** Recognises files by their first bytes of which both ends suffice. */
+/** Recognises files by their first bytes; both ends of these suffice. */
 export type Ends = { readonly begins: (start: Uint8Array) => boolean; readonly bytes: number };
 
 type ReadOptions = {

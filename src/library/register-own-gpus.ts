@@ -254,7 +254,7 @@ export type AwayServer = { readonly url: string; readonly reason: string };
 /** A healthy service answers faster than this. */
 const LOOK_MS = 2_000;
 
-/** Runs of which their server has not said whether it took them. */
+/** Runs that their server has neither confirmed nor refused. */
 export type UnansweredRuns = { readonly url: string; readonly runs: number; readonly untilMs: number };
 
 /**

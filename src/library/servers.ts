@@ -143,7 +143,7 @@ export class Servers implements AsyncDisposable {
   }
 
   /**
-   * Joins the servers that run the batch: the configured ones, or others of this user. There is no session if none runs it, also if
+   * Joins the servers that run the batch: the configured ones, or others of this user. There is no session if none runs it, even if
    * they have ended with the batch while they were asked.
    */
   async joinFor(batchFolder: FoundBatch): Promise<JoinedServers> {

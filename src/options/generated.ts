@@ -77,7 +77,7 @@ export interface ReadingOptions {
   readonly shortRows?: boolean;
   /** Rows may have more fields than the header: the further ones are data of columns without a name. */
   readonly longRows?: boolean;
-  /** This column contains commas or line ends without quotes: it takes all fields that a row has beyond the header, and the lines that complete a row; in a list, lines that continue the one above (default: none). */
+  /** A column whose unquoted text contains commas or line breaks: extra fields and continuation lines of a row belong to it; in a list, the lines that continue the one above (default: none). */
   readonly unquoted?: string;
   /** Names of the columns of a sheet without a header, or of a list. */
   readonly columns?: readonly string[];

@@ -86,7 +86,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'this column contains commas or line ends without quotes: it takes all fields that a row has beyond the header, and the lines that complete a row; in a list, lines that continue the one above',
+    help: 'a column whose unquoted text contains commas or line breaks: extra fields and continuation lines of a row belong to it; in a list, the lines that continue the one above',
     usual: 'none',
   },
   columns: {

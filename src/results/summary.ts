@@ -222,7 +222,7 @@ export async function readSummary(store: Store): Promise<Summary | undefined> {
   return isOver ? summary : undefined;
 }
 
-/** The summary of the latest end, also while rows are sent again. Throws E504 if it cannot be read. */
+/** The summary of the latest end, even while rows are sent again. Throws E504 if it cannot be read. */
 export async function readLatestSummary(store: Store): Promise<Summary | undefined> {
   const text = await store.read(SUMMARY_FILE);
   return text === undefined ? undefined : parsed(text, `${store.location}/${SUMMARY_FILE}`);

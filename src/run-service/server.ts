@@ -30,7 +30,7 @@ export type LocalServiceOptions = Omit<RunServiceOptions, Usual | 'outside' | 'r
     /** 0 takes any free port. */
     readonly port: number;
     readonly host?: string;
-    /** The base of file and upload addresses, if clients reach the service by another address than its own. */
+    /** The base of file and upload addresses, if clients reach the service at a different address. */
     readonly publicUrl?: string;
     /** `token`, or `owner:token` if several owners share the service. */
     readonly tokens: readonly string[];

@@ -83,7 +83,7 @@ export async function* filledDown(
   dittos: ReadonlySet<number>,
 ): AsyncGenerator<SheetRecord> {
   const above = new Map<number, unknown>();
-  /** The last values, also of another group: a cell that says `ditto` means the row above. */
+  /** The last values, even of another group: a cell that says `ditto` means the row above. */
   const last = new Map<number, unknown>();
   const met = new Set<number>();
   const several = new Set<number>();

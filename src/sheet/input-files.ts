@@ -207,7 +207,7 @@ const FORMULA = /^=\s*(?:_xlfn\.)?(?:IMAGE|HYPERLINK)\(\s*"([^"]+)"/i;
 /** `fox.png (https://…)`, as Airtable writes it, and `[fox](https://…)`, as Notion does. */
 const NAMED = /\(((?:https?:\/\/|data:)[^\s()]+(?:\([^\s()]*\)[^\s()]*)?)\)$/i;
 
-/** The links of workbooks are URLs, also those to files beside them. */
+/** The links of workbooks are URLs, even those to files beside them. */
 function pathIn(link: string): string {
   if (/^[a-z][a-z\d+.-]+:/i.test(link)) return link;
   try {

@@ -12,7 +12,7 @@ export const FAULTS: Readonly<Partial<Record<NonNullable<CellMark['is']>, MarkFa
     hint: 'open the workbook in Excel or LibreOffice, which calculates it, and save it',
   },
   inexact: {
-    what: 'a number of more than 15 digits, of which the workbook has lost some',
+    what: 'a number of more than 15 digits, some of which the workbook has lost',
     hint: 'format the column as text, then enter the numbers again',
   },
 };

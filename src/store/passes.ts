@@ -17,7 +17,7 @@ const schema = z.object({
   kind: z.enum(['recover', 'retry', 'append']),
   by: z.string().exactOptional(),
   reason: z.string().exactOptional(),
-  /** Whether the rows of the pass have other inputs than the sheet. */
+  /** Whether the rows of the pass have inputs that differ from the sheet. */
   isChanged: z.literal(true).exactOptional(),
   /** New rows, after all earlier ones: how many, and the folder of their pages in the layout. */
   appended: z.object({ folder: z.string(), rows: count.min(1) }).exactOptional(),

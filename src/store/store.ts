@@ -105,7 +105,7 @@ export function undefinedIfAbsent(error: unknown): undefined {
   throw error;
 }
 
-/** The folder `prefix` of a store, as a store of its own. Each member is passed on, also those that not every store has. */
+/** The folder `prefix` of a store, as a store of its own. Each member is passed on, even those that not every store has. */
 export function within(store: Store, prefix: string): Store {
   const at = (name: string): string => (name === '' ? prefix : `${prefix}/${name}`);
   const { localPath, link, copyFrom } = store;

@@ -47,7 +47,7 @@ export function openVendorWebhooks(originsOf: ServiceOrigins): (request: Incomin
   };
 }
 
-/** Reads messages, of which no more than MOST_HELD_BYTES are in memory while they arrive. */
+/** Reads messages, and holds at most MOST_HELD_BYTES of them in memory while they arrive. */
 function openBodies() {
   let heldBytes = 0;
   return {

@@ -90,7 +90,7 @@ describe('doctor --cluster', () => {
   it('names a member with another webhook secret', async () => {
     const odd = await another({ RUNSHEET_WEBHOOK_SECRET: 'another-secret' });
     await odd.says(/these members have another webhook secret/);
-    const checks = await faults(/another one than/);
+    const checks = await faults(/a different one from/);
     expect(checks).toMatchObject([
       { part: 'webhook secret', hint: expect.stringContaining('RUNSHEET_WEBHOOK_SECRET') },
     ]);

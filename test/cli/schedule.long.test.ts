@@ -104,7 +104,7 @@ describe('a schedule', () => {
   it('without --reuse buys every row again, and says so when it is made', async () => {
     await stage.worker();
     const made = await stage.run(['schedule', 'create', 'nightly', stage.sheet(5), '-d', 'quick', ...NEVER]);
-    expect(made.stderr).toContain('Each firing buys every row, also of a sheet that has not changed.');
+    expect(made.stderr).toContain('Each firing buys every row, even of a sheet that has not changed.');
     const again = ['schedule', 'create', 'nightly', 'sheet.csv', '-d', 'quick', ...NEVER];
     expect(await stage.run(again)).toMatchObject({ code: 0, stdout: expect.stringContaining('already so') });
     expect(await stage.run([...again, '--reuse'])).toMatchObject({

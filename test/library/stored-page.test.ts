@@ -102,7 +102,7 @@ describe('the page of an ended batch', () => {
       const answer = await get(`/${name}`);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([500, 'text/plain']);
       expect(await answer.text()).toMatch(
-        /has another script than its data, so it was not written by runsheet/,
+        /has a script that does not fit its data, so it was not written by runsheet/,
       );
     },
   );

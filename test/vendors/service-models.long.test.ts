@@ -65,7 +65,7 @@ it.each([
       { name: 'a', model: 'fal:owner/a', keyFile: 'one.txt' },
       { name: 'b', model: 'fal:owner/b', keyFile: 'two.txt' },
     ],
-    'the deployment b has another keyFile',
+    'the deployment b has a different keyFile',
     'name one file',
   ],
   [[{ name: 'a', model: 'fal:owner/a', keyFile: 'none.txt' }], 'none.txt', 'the key'],

@@ -90,7 +90,7 @@ function differences(before: BatchParams, after: BatchParams, used: number): str
   const named = STORED_LIMITS.map(({ option }) => kebabCase(option)).flatMap((name, at) =>
     was[at] === is[at] ? [] : [`${name} ${was[at]} → ${is[at]}`],
   );
-  if (named.length === 0) return 'nothing changed: the limits are already so';
+  if (named.length === 0) return 'nothing to change: the limits already have these values';
   return used > after.concurrency
     ? `${named.join(', ')}; ${used} runs are outstanding, and none starts before that is below ${after.concurrency}`
     : named.join(', ');

@@ -1,7 +1,7 @@
 // Counts failures to start runs in one place: consecutive groups without an accepted attempt, and absences.
 //
 //   throttled, not sent   closed ── 3 groups ──▶ open ── 7 groups ──▶ pause `unreachable`
-//   no clear answer       closed ── 3 groups ──▶ pause `unclear`; if no run was ever accepted, also after 60 s in which nothing
+//   no clear answer       closed ── 3 groups ──▶ pause `unclear`; if no run was ever accepted, even after 60 s in which nothing
 //                         else is in flight, and before anything is sent again
 //   proved absent         counts as such a group unless a later run was accepted; a row the third time in a row: pause `absent`
 //

@@ -55,7 +55,7 @@ export class OtherBatches {
     return this.#places === undefined ? [] : clusterBatches.filter(isAway).map(({ folder }) => folder);
   }
 
-  /** Adds a pass with the rows, unless another command has taken some of them since the comparison; with `isMeant` also then. */
+  /** Adds a pass with the rows, unless another command has taken some of them since the comparison; with `isMeant` even then. */
   async commit(rows: NewRows, isMeant: boolean, pass: NewPass): Promise<boolean> {
     const params = { file: this.#file, rows, places: this.#places, ...pass };
     const comparing = { position: this.#position, compared: this.#compared, isElsewhereMeant: false };

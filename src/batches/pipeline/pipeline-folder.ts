@@ -19,7 +19,7 @@ import type { ReuseWish } from '../questions.ts';
 import { notSucceeded, readSummary, retryOf, type Summary } from '../../results/summary.ts';
 
 export type StageDefinition = Stage & {
-  /** The hash of the stage's own sheet, of which the command made a batch. */
+  /** The hash of the stage's own sheet, from which the command made a batch. */
   readonly sheet?: string;
   readonly pick: boolean;
   readonly partial: boolean;

@@ -61,7 +61,7 @@ export const onBatches = {
   open: command(
     async () => (await import('./open.ts')).default,
     { positional: batch, flags: flags.openFlags },
-    'open the page of a batch, also while it runs',
+    'open the page of a batch, even while it runs',
   ),
   logs: command(
     async () => (await import('./logs.ts')).default,
@@ -75,7 +75,7 @@ export const onBatches = {
       positional: batch,
       flags: { out, output: choice(['csv', 'jsonl', 'json'], 'csv', 'format of the results on stdout') },
     },
-    'print the results, also while the batch runs',
+    'print the results, even while the batch runs',
   ),
   export: command(
     async () => (await import('./export.ts')).default,
@@ -101,7 +101,7 @@ export const onBatches = {
   resume: command(
     async () => (await import('./resume.ts')).default,
     { positional: batch, flags: { ...changedLimitFlags, ...flags.resumeFlags } },
-    'continue a paused batch, also with other limits',
+    'continue a paused batch, optionally with new limits',
   ),
   retry: command(
     async () => (await import('./retry.ts')).default,

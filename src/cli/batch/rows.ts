@@ -1,4 +1,4 @@
-// rows, show and results: print rows from the batch folder, also while the batch runs.
+// rows, show and results: print rows from the batch folder, even while the batch runs.
 
 import type { FlagsOf, ShownFlags } from '../flags/flags.ts';
 import type { rowsFlags } from './batch-flags.ts';

@@ -184,7 +184,7 @@ export const optionAliases = Object.fromEntries(
 const { deployment, ...options } = optionFlags;
 export const workflowFlag = textFlag(
   '[name=]file',
-  'run this ComfyUI workflow on GPUs of your own, or with --model runpod:<endpoint> in a container there: a file exported for its API, or a picture, film or sound that ComfyUI saved; of several graphs in a JSON file, name one: "wf.json#$.workflows[1]"; the deployment is called name (default: as the file, without _api)',
+  'run this ComfyUI workflow on your own GPUs, or at RunPod with --model runpod:<endpoint>: an API export, or media that ComfyUI saved; "wf.json#$.workflows[1]" picks one of several graphs; name= names the deployment (default: the file name without _api)',
 );
 export const ownFlags = inGroup('your own GPUs', {
   workflow: optional(workflowFlag),
@@ -238,7 +238,7 @@ const making = inGroup('batch', {
   yes: boolean(
     'answer yes. With --canary: send the remaining rows if the canary succeeds. With --into: also add rows that another batch has already paid for',
   ),
-  again: boolean('make a new batch and run all its rows, also those that earlier batches have done'),
+  again: boolean('make a new batch and run all its rows, even those that earlier batches have done'),
   into: proposing(
     optional(
       textFlag(

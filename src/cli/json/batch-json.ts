@@ -219,7 +219,7 @@ export const batchSchema = z.object({
     .describe('GPU servers of the batch that take no runs now; lists leave them out'),
   unanswered_runs: z
     .array(z.object({ url: z.string(), runs: count, until: z.iso.datetime() }))
-    .describe('runs of which their server has not said whether it took them, and by when that is known'),
+    .describe('runs that their server has neither confirmed nor refused, and by when that is known'),
   from: z.object({ batch: z.string(), pass: count }).nullable(),
   progress: progressSchema.nullable().describe('while a server has the batch'),
   canary: z

@@ -114,7 +114,7 @@ const ONCE = ['--skip-rows', '--out', '--repeat', '--max-cost', '--moved-files']
 /** The flag of templates. A guess about one completes the text of its input. */
 const TEXT = '--set';
 
-/** Whether the word is an input's text in place of which `flags` have another, or the flag before it. */
+/** Whether the word is an input's text that `flags` replace by another, or the flag before it. */
 function isOtherText(
   word: string,
   before: string | undefined,

@@ -81,7 +81,7 @@ async function sendSheet(sending: Sending): Promise<SentSheet> {
   return made;
 }
 
-/** Prints the batch id on stdout, also for a batch that exists or has ended. */
+/** Prints the batch id on stdout, even for a batch that exists or has ended. */
 async function printSubmitted(
   printer: Printer,
   { output }: SheetFlags,

@@ -116,7 +116,7 @@ async function printToday(
     printer.notice(
       printer.paint(
         'yellow',
-        'Each firing buys every row, also of a sheet that has not changed. To buy only rows that changed, add --reuse.',
+        'Each firing buys every row, even of a sheet that has not changed. To buy only rows that changed, add --reuse.',
       ),
     );
   else if (Object.values(request.options.set).some(isFilled))

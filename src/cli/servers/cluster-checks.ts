@@ -134,7 +134,7 @@ function memberFault(
     };
   if (!sees)
     return {
-      message: `its batches in ${memberOut} are another place than ${out} of this command`,
+      message: `it keeps its batches in ${memberOut}, but this command uses ${out}`,
       hint: `give all members and commands the same: RUNSHEET_OUT=${shellWord(out)} runsheet worker`,
     };
   if (Math.abs(clockMs) <= CLOCK_MS) return undefined;
@@ -186,7 +186,7 @@ function secretFindings(members: readonly MemberAnswer[]): readonly ClusterFindi
   return [
     bad(
       part,
-      `${groups.join(' have another one than ')}: webhooks that reach the wrong receiver are refused, and their runs polled`,
+      `${groups.join(' have a different one from ')}: webhooks that reach the wrong receiver are refused, and their runs polled`,
       'set the same RUNSHEET_WEBHOOK_SECRET or RUNSHEET_WEBHOOK_SECRET_FILE for all of them; create one with: openssl rand -hex 32',
     ),
   ];

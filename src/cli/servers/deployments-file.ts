@@ -66,7 +66,7 @@ function modelsOf(
     const path = resolve(folder, keyFile);
     if ((keyFiles.get(vendor) ?? path) !== path)
       throw problem('E602', {
-        what: `the deployment ${name} has another keyFile than the one of ${vendor} before it`,
+        what: `the deployment ${name} has a different keyFile from the ${vendor} deployment before it`,
         hint: `name one file for all models of ${vendor}, or start a service for each account`,
       });
     keyFiles.set(vendor, path);

@@ -1,6 +1,6 @@
 // Maps file extensions to media types and kinds: the one list of pictures, videos and audio. The scripts of pages have it, too.
 
-/** Media types with their extensions, of which the usual one is the first. */
+/** Media types with their extensions, the usual one first. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/apng': 'apng',

@@ -120,7 +120,7 @@ export class BatchHandle {
     return this.#command(({ batches }, batchFolder) => batches.pause(refOf(batchFolder), commandOptions));
   }
 
-  /** Continues a paused or interrupted batch, also with other limits. Starts servers if none are running. */
+  /** Continues a paused or interrupted batch, optionally with new limits. Starts servers if none are running. */
   async resume({
     unconfirmed,
     recover = false,
@@ -239,7 +239,7 @@ export class BatchHandle {
     return verifyBatch(this.#servers.config, batchFolder, options);
   }
 
-  /** Writes the results as a file, also while the batch runs: rows without an outcome are `open`. */
+  /** Writes the results as a file, even while the batch runs: rows without an outcome are `open`. */
   async export(options: ExportOptions = {}): Promise<Exported> {
     const { exportBatch } = await import('./exported-batch.ts');
     return exportBatch(await this.#found(), options);

@@ -1,6 +1,6 @@
 // Reads the rows of a batch from its parts, in the order in which they ended. Workers write several parts concurrently, so a part
 // may be missing while a later one exists. Reading stops at the gap until it is filled, so a cursor, the place of a row in its part,
-// stands for everything before it, also in another process.
+// stands for everything before it, even in another process.
 //
 //   pass 0        rows reused from earlier batches; complete as soon as the workflow has written a part
 //   pass 1        rows of the workflow, including retries

@@ -46,7 +46,7 @@ export type ResultOptions = Abortable & {
   readonly onPaused?: 'wait' | 'throw';
 };
 
-/** How a batch continues: also with other limits. */
+/** How a batch continues: as it was, or with new limits. */
 export type ResumeOptions = Limits &
   CommandOptions & {
     /** How to resolve attempts that may have started a run (default: keep waiting); `resubmit` may buy a row twice. */

@@ -42,7 +42,7 @@ export async function resumeBatch(
 ): Promise<Resumed> {
   await servers.check(limits, batchFolder);
   await refuseElsewhere(servers, batchFolder, onRebuilt !== undefined);
-  // Running workers may have another API key than this command.
+  // Running workers may have a different API key from this command.
   const isIdle = !servers.isCluster && livingRecord(servers.config.home) === undefined;
   if (isIdle && onRebuilt === undefined) await refuseSameCause(servers.config, batchFolder);
   const session = await servers.for(batchFolder);

@@ -1,4 +1,4 @@
-// Reads rows of a batch as lines with chosen fields, also while the batch runs.
+// Reads rows of a batch as lines with chosen fields, even while the batch runs.
 
 import { hintAmong, problem } from '../../errors/error.ts';
 import {

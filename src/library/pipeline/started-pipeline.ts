@@ -85,7 +85,7 @@ type OfStage = {
   readonly hasEnded: boolean;
 };
 
-/** Throws E566 if the batch of a stage was made with other settings than these. */
+/** Throws E566 if the batch of a stage was made with settings that differ from these. */
 export function refuseOther(
   { pipeline, stages }: AskedPipeline,
   { batchFolder, stage, hasEnded }: OfStage,

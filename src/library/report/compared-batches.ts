@@ -108,7 +108,7 @@ async function targetOf(out: string, a: FoundBatch, b: FoundBatch, wanted: strin
   const path = wanted === undefined ? own : filePlaceOf(wanted);
   if (a.store.localPath ? isS3Address(path) : dirname(path) !== out)
     throw problem('E602', {
-      what: `${path} is another place than the batches, whose files its page would not find`,
+      what: `${path} is not where the batches are, so its page would not find their files`,
       hint: 'leave the file out: the page lies beside the batches then',
     });
   const [store, name] = [openStore(dirname(path)), basename(path)];

@@ -1,4 +1,4 @@
-// Writes a batch in one of the formats, also while it runs. A workbook and a zip are loaded only when they are used.
+// Writes a batch in one of the formats, even while it runs. A workbook and a zip are loaded only when they are used.
 
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,4 +1,4 @@
-// The rows of a batch as an export shows them, also while the batch runs: the cells of the sheet unchanged, then the result.
+// The rows of a batch as an export shows them, even while the batch runs: the cells of the sheet unchanged, then the result.
 
 import { firstOf } from '../../sheet/sheet-record.ts';
 import { RESULT_COLUMNS, resultNames, type ResultColumn } from '../../sheet/result-columns.ts';

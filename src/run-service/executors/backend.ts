@@ -218,7 +218,7 @@ export type Listening = {
  *                    key is used up, the server shows whether a job came of it
  *   told-or-unknown  only the server's messages reveal the run: it is never sent again, and unknown if none came within `boundMs`
  *                    (`isAfterLimit`: counted from the time limit of the run;
- *                    `isOtherAccount`: another account was asked than is known now)
+ *                    `isOtherAccount`: the account that was asked differs from the one known now)
  *   again            nothing reveals the run, and a run costs nothing but time: it is sent again
  *
  * `gone`: whether a run that the server held and lost (it stopped, or does not answer for long) is executed

@@ -170,7 +170,7 @@ export class CsvParser {
     return { line, fields: delimiter === undefined ? [text] : text.split(delimiter) };
   }
 
-  /** A record that has quotes, of which some may be letters. */
+  /** A record whose quotes may be letters. */
   #counted(): CsvRecord | typeof INCOMPLETE {
     const letters = { ...this.letters };
     const record = this.#quoted();

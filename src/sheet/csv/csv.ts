@@ -271,7 +271,7 @@ function delimiterOf({ delimiter, format }: SheetOptions): string {
 /** The text without braces whose bars separate choices, as in `{red|blue} fox`. */
 export const withoutChoices = (text: string): string => text.replaceAll(/\{[^{}]*\}/g, '');
 
-/** E102 if the header uses another delimiter than the expected one; undefined if it fits. */
+/** E102 if the header uses a delimiter other than the expected one; undefined if it fits. */
 async function delimiterFault(source: SheetSource, options: SheetOptions) {
   if (options.delimiter === NO_DELIMITER) return undefined;
   const own = delimiterOf(options);

@@ -9,7 +9,7 @@ export class ListTexts {
   readonly #tags: string | undefined;
   /** The last line of the text above. */
   #end = -1;
-  /** The last line of all, also if it is left out. */
+  /** The last line of all, even if it is left out. */
   #last = -1;
   /** The name alone in the line that begins the text. */
   name: string | undefined;

@@ -1,6 +1,6 @@
 // Recognizes the column of a merged group: its value stands in the first row of the group, and the cells below it are empty.
 
-/** Groups of which the values are compared, and the length of a value. */
+/** Groups whose values are compared, and the length of a value. */
 const MAX_GROUPS = 10_000;
 const MAX_VALUE = 200;
 

@@ -14,7 +14,7 @@ import { nameProper } from './input-names.ts';
 /** Rows in which a header is looked for. */
 export const HEADER_ROWS = 20;
 
-/** `wanted`: names of which a header contains one; without them, it is the first row that is no title. */
+/** `wanted`: a header contains one of these names; without them, it is the first row that is no title. */
 export async function guessedHeader(
   source: SheetSource,
   options: SheetOptions,
@@ -64,7 +64,7 @@ const insteadOf = (header: RecordFields, titles: RecordFields, { skipRows = [] }
 const FIELD = /^[a-z][\w.#:=[\]-]*$/;
 
 /**
- * The only row of which all cells are names of fields, most of them of several words: in templates of marketplaces, titles for
+ * The only row whose cells are all field names, most of them of several words: in templates of marketplaces, titles for
  * people stand above it. If the titles alone name inputs, it is a row like others.
  */
 function fieldNamesIn(rows: readonly RecordFields[], matches: (row: RecordFields) => number): number {

@@ -193,7 +193,7 @@ const saidForm = (text: string, options: GuessOptions): GuessPart => ({
   guesses: [said('header', text, options)],
 });
 
-/** A list of texts, each of which is for one input. */
+/** A list of texts, each for one input. */
 function listGuess(
   { columns, records }: SheetOptions,
   shape: readonly OpenedValue[],

@@ -1,4 +1,4 @@
-// Asks about a text of which only a part is rows: the messages of a chat, and the tables in a reply.
+// Asks about a text that has rows only in a part: the messages of a chat, and the tables in a reply.
 
 import { list } from '../../errors/error.ts';
 import { shortened } from '../../errors/outside-text.ts';

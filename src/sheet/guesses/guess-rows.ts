@@ -40,7 +40,7 @@ export function refuseRows(file: string, survey: Survey, options: SheetOptions):
   );
 }
 
-/** The flag that leaves these rows out, also in a sheet in which they have moved. Without a condition that is sure, they are refused. */
+/** The flag that leaves these rows out, even in a sheet in which they have moved. Without a condition that is sure, they are refused. */
 function withoutRows(survey: Survey, { where }: SheetOptions): readonly [flag: string, value: string] {
   const { headerLines, isExact, sent, columns } = survey;
   if (!isExact) return ['--invalid', 'skip'];

@@ -134,7 +134,7 @@ export function restingOn(error: unknown, guesses: readonly Guess[]): unknown {
 export const guessesBehind = (error: unknown): readonly Guess[] => BEHIND.get(error as object) ?? [];
 
 /**
- * Reports equal rows: intended, or bought by mistake, also with `--repeat`, whose seeds differ. Programs, and users who name the
+ * Reports equal rows: intended, or bought by mistake, even with `--repeat`, whose seeds differ. Programs, and users who name the
  * key, mean what they write (`areMeant`), but nobody means two keys that differ only in case or blanks.
  */
 export function equalRows(

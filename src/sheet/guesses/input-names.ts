@@ -142,7 +142,7 @@ export const isOtherWord = (word: string, whole: string): boolean =>
   whole.length === word.length + 1 &&
   !whole.endsWith('s');
 
-/** Length of words of which a beginning may be another word. */
+/** Length of words whose beginning may be another word. */
 const MAX_OTHER = 5;
 
 /** Letters that show which word an abbreviation stands for. */

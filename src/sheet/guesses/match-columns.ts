@@ -87,7 +87,7 @@ export function matchColumns({ file, columns, options, sample, ...matching }: Ma
     sent: [...matched, ...Object.values(options.map)],
   });
   const idle = unasked.filter((name) => !midjourney.about.includes(name));
-  // Exports have columns for everything, also for what no row has.
+  // Exports have columns for everything, even for what no row has.
   const mayHaveValues = (name: string): boolean => sample.length === SAMPLED || valuesOf(name).length > 0;
   const unsent = [
     ...settingsUnsent(idle.filter(mayHaveValues), inputTypes, valuesOf),

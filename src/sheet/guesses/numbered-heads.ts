@@ -33,7 +33,7 @@ export class NumberedHeads {
     return head !== undefined;
   }
 
-  /** The number of heads above several lines, each of which is a text of its own. */
+  /** The number of heads above several lines whose texts stand alone. */
   get several(): number {
     return this.lines.filter((head) => head.texts > 1 && this.isHead(head)).length;
   }

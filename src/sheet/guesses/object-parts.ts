@@ -205,7 +205,7 @@ function partOf(
 ): Guess {
   const object = within.find((name) => path.startsWith(`${name}.`)) ?? '';
   const is = kindOfNested(valuesOf(object));
-  const text = `"${object}" is ${is}, of which the input ${input} gets ${is === 'a list' ? 'the first: ' : ''}${path}`;
+  const text = `"${object}" is ${is}; the input ${input} gets ${is === 'a list' ? 'the first: ' : ''}${path}`;
   const instead = otherPaths
     .slice(0, MAX_OTHERS)
     .map((part) => or('to send another part', mapped(input, part)));

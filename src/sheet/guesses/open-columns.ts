@@ -94,7 +94,7 @@ function implausible(values: readonly string[], input: InputType): string | unde
   if (SHARES.has(name) && numbers.some((value) => value > 1)) return `${name} is at most 1`;
   const areFiles = values.every((text) => isValue(text) && Number.isNaN(Number(text)));
   if (isMedia({ type }) && !values.some((text) => isOfKind(text, { type })))
-    return `the cells name files of another kind than ${type}`;
+    return `the cells name files of a different kind from ${type}`;
   const isText = type === 'string' && !isMedia({ type });
   return isText && areFiles ? 'the cells name files, and the input is a text' : undefined;
 }

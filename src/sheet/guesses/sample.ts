@@ -39,7 +39,7 @@ export const isValue = (text: string): boolean => NUMBER.test(text) || FILE.test
 /** Whether the text is an address or a file name. */
 export const isAddress = (text: string): boolean => FILE.test(text);
 
-/** Whether the text ends as the name of a file, also in an address. */
+/** Whether the text ends as the name of a file, even in an address. */
 export const isFile = (text: string): boolean => ENDING.test(text);
 
 const MEDIA = /image|video|audio|mask|file/i;

@@ -36,12 +36,12 @@ export class StageDirections {
   #texts = 0;
   #rules = 0;
 
-  /** `isOfNames`: names alone are none, because texts follow them. */
+  /** `isOfNames`: a name alone on its line is not a direction; the speaker's text follows. */
   constructor(isOfNames = false) {
     this.#isOfNames = isOfNames;
   }
 
-  /** Takes a line, and says whether it is no text. `isUnspoken`: it is none although it looks like one. */
+  /** Takes a line; true if it is a direction. `isUnspoken`: it is one although it looks like a text. */
   take(text: string, line: number, isUnspoken = false): boolean {
     const bare = text.trim();
     const isBetween = RULE.test(bare);

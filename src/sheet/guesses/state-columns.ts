@@ -223,7 +223,7 @@ function areStates(column: StateColumn, isSmall: boolean): boolean {
 const filledIn = ({ states }: StateColumn): number =>
   [...states.values()].reduce((sum, { rows }) => sum + rows, 0);
 
-/** Numbers in an export, or of which each occurs once, count something, unless the name is a question. */
+/** Numbers in an export, or that occur once each, count something, unless the name is a question. */
 function areFlags(column: StateColumn, isNear: boolean): boolean {
   const { name, blank, states } = column;
   const isOnce = blank === 0 && filledIn(column) <= states.size && !asksChoice(name);
@@ -267,7 +267,7 @@ const areCommands = (entries: readonly StateEntry[]): boolean =>
     [...spellings].every((text) => /^\p{Lu}[\p{Lu}_ ]+\p{Lu}$/u.test(text.trim())),
   );
 
-/** Few words, of which one removes what the row is about: `Add`, `Revise`, `End`. */
+/** Few words, one of which removes what the row is about: `Add`, `Revise`, `End`. */
 const areRemovals = ({ name, states }: StateColumn): boolean =>
   [...states.keys()].some((word) => isRemoval(word, name)) &&
   [...states.keys()].every((word) => /^\p{L}+(?:[ _]\p{L}+)?$/u.test(word));

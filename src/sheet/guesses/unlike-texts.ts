@@ -33,7 +33,7 @@ const STARTS = /^(?:\.{2,3}\s?)?[\p{L}\p{N}\p{M}\p{Extended_Pictographic}"'“�
 const SPOKEN_NUMBER = /^\d[\d.,:]*[.!?]["'”’]?$/;
 const MAY_BE_ADDRESS = ['://', '@', 'www.'];
 const WITH_ADDRESS = /:\/\/|\bwww\.|[\w.-]@[\w-]+\.\w/;
-/** Letters of scripts without capitals, many of which need no blanks. */
+/** Letters of scripts without capitals; many of these scripts need no blanks. */
 const WITHOUT_BLANKS = /\p{Lo}/u;
 const CODE = /^(?:\p{Lu}{2}|\p{Ll}{2,3})(?:[-_]\p{L}{2,4})?$/u;
 

@@ -108,7 +108,7 @@ const ASCII = 0x7f;
 const LF = 0x0a;
 const MOST = 1 << 16;
 
-/** Lines with bytes beyond ASCII, of which some are not UTF-8. */
+/** Lines with bytes beyond ASCII, some of which are not UTF-8. */
 export type ForeignLines = {
   /** Up to 64 KiB of them. */
   readonly sample: Uint8Array;

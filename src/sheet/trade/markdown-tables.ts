@@ -1,4 +1,4 @@
-// Tables of Markdown: a header, a line of dashes, and a row in each line, also between the paragraphs of a reply.
+// Tables of Markdown: a header, a line of dashes, and a row in each line, even between the paragraphs of a reply.
 // Source: https://github.github.com/gfm/#tables-extension-
 
 import type { TextRow } from './text-row.ts';

@@ -45,7 +45,7 @@ const permuted = (line: number, braces: string | undefined): RecordFault | undef
     : {
         line,
         column: 1,
-        what: `${braces} is a permutation, of which Midjourney makes several prompts`,
+        what: `${braces} is a permutation, from which Midjourney makes several prompts`,
         hint: 'write a line for each of them; to send the texts as they stand: --format csv',
       };
 

@@ -72,7 +72,7 @@ export function midjourneyPart(text: string): string | undefined {
   return COMMAND.exec(text)?.[0].trim() ?? parametersIn(text)[0]?.text;
 }
 
-/** Braces of which Midjourney makes several prompts. */
+/** Braces from which Midjourney makes several prompts. */
 export const permutationIn = (text: string): string | undefined => /\{[^{}]*,[^{}]*\}/.exec(text)?.[0];
 
 /** The columns that cells become beside the text itself. */

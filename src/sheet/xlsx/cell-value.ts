@@ -56,7 +56,7 @@ export type FoundCell = {
   readonly format: NumberFormat;
 };
 
-/** Excel keeps 15 digits, so from here on integers may be others than those that were entered. */
+/** Excel keeps 15 digits, so from here on integers may differ from those that were entered. */
 const INEXACT = 1e15;
 
 export function cellValue({ type, value, isFormula, format }: FoundCell, is1904: boolean): WorkbookCell {

@@ -86,7 +86,7 @@ export async function remove(client: S3Client, key: string): Promise<void> {
   await client.send({ method: 'DELETE', key, accepts: [404] });
 }
 
-/** Creates the object unless it exists; true also if only the response to an earlier try was lost. */
+/** Creates the object unless it exists; true even if only the response to an earlier try was lost. */
 export async function create(client: S3Client, key: string, body: Uint8Array): Promise<boolean> {
   await assureConditions(client);
   return createOnce(client, key, body);

@@ -74,7 +74,7 @@ describe('a change of limits', () => {
       limits: { concurrency: 2, retries: 2, startsPerMinute: 'none' },
     });
     expect(answers(world)).toEqual([
-      { id: 's', ok: true, note: 'nothing changed: the limits are already so' },
+      { id: 's', ok: true, note: 'nothing to change: the limits already have these values' },
     ]);
   });
 

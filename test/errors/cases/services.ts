@@ -54,7 +54,7 @@ export const servicesWith = (services: OtherServices): readonly Provocation<Cons
       arrange,
       args: plan(),
       env: at('empty'),
-      says: /it lists none/,
+      says: /that service has no deployments/,
     },
     {
       code: 'E303',

@@ -114,7 +114,7 @@ describe('a comparison', () => {
   });
 
   it.each([
-    ['another place than the batches', 's3://nightly/pages/compared.html', 'is another place'],
+    ['not where the batches are', 's3://nightly/pages/compared.html', 'is not where the batches are'],
     ['no file', 's3://nightly', 'names no file in S3'],
   ])('writes no page to an address in S3 that is %s', async (_, file, what) => {
     takeS3Settings({

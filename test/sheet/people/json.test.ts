@@ -254,7 +254,7 @@ describe('an object where an input takes a text', () => {
     expect(await read('a.jsonl', text, options, { inputTypes: VOICED })).toEqual({
       rows: ['a1 {"text":"Hello","voice":"Ann"}', 'a2 {"text":"Bye","voice":"Bob"}'],
       guesses: [
-        '? "voice" is an object, of which the input voice gets voice.name; to send another part: --map voice=voice.lang, or --map voice=voice.id (--map voice=voice.name)',
+        '? "voice" is an object; the input voice gets voice.name; to send another part: --map voice=voice.lang, or --map voice=voice.id (--map voice=voice.name)',
         'column "id" names the rows (--key id)',
       ],
     });
@@ -314,7 +314,7 @@ describe('a list of objects', () => {
   };
   const text = `[${rowOf(7, 'a.png', 'b.png')},${rowOf(8, 'c.png')}]`;
   const questions = [
-    '? "images" is a list, of which the input input_image gets the first: images.0.src (--map input_image=images.0.src)',
+    '? "images" is a list; the input input_image gets the first: images.0.src (--map input_image=images.0.src)',
     '? "variants" is a list without a part for the input variants (int), and is not sent (--drop variants)',
   ];
 
@@ -362,7 +362,7 @@ it('a list of texts gives its first text, which is asked', async () => {
   );
   expect(rows).toEqual(['{"prompt":"a fox"}', '{"prompt":"a cat"}']);
   expect(guesses).toEqual([
-    '? "prompt" is a list, of which the input prompt gets the first: prompt.0 (--map prompt=prompt.0)',
+    '? "prompt" is a list; the input prompt gets the first: prompt.0 (--map prompt=prompt.0)',
   ]);
 });
 

@@ -83,7 +83,7 @@ describe('a workbook of XlsxWriter', () => {
     );
     expect(refused.problems.map(({ place, message }) => `${place?.cell}: ${message}`)).toEqual([
       expect.stringMatching(
-        /^B2: .* is a number of more than 15 digits, of which the workbook has lost some/,
+        /^B2: .* is a number of more than 15 digits, some of which the workbook has lost/,
       ),
       'B3: "#DIV/0!" in column "seed" is an error of a formula',
       'B4: "2026-11-21" in column "seed" is a date, not a number',

@@ -87,7 +87,7 @@ const numberIn = (cell: string): number => (cell.trim() === '' ? Number.NaN : Nu
 /** `values`: how many rows have each value. */
 export type FewValues = { column: number; name: string; values: Map<string, number> };
 
-/** The columns of at most `most` values, of which some repeat, and those of `own` names; the values in order. */
+/** The columns of at most `most` values, some of them repeated, and those of `own` names; the values in order. */
 export const fewValues = (table: Table, most: number, own: readonly string[] = []): FewValues[] =>
   table.cells.flatMap((cells, column) => {
     const name = table.facts.columns[column] ?? '';

@@ -15,7 +15,7 @@ type ViewerProps = {
   /** Says whether the key did something. */
   onKey: (key: string) => boolean;
   onKeyUp?: (key: string) => void;
-  /** The content of the strip of files, of which `file` is on the stage. */
+  /** The content of the strip of files; `file` is on the stage. */
   files: readonly Children[];
   file: number;
   setFile: (file: number) => void;

@@ -71,7 +71,7 @@ class ComfyApi {
   readonly #labels = new Labels();
   readonly #lists: Lists;
   #isProxy = false;
-  /** The jobs and tries of runs, for runs of which only the id is known. */
+  /** The jobs and tries of runs, for runs that are known only by id. */
   readonly #refs = new Map<string, { readonly ref: string; readonly tries: number | undefined }>();
   /** When each job was last read. */
   readonly #lookedAt = new Map<string, number>();

@@ -253,7 +253,7 @@ function classInput(type: unknown, more: unknown): ClassInput {
   };
 }
 
-/** A list with other members than texts, or an empty list that the browser fills, says nothing about what a class accepts. */
+/** A list with members that are not texts, or an empty list that the browser fills, says nothing about what a class accepts. */
 const choicesIn = (options: readonly unknown[] | undefined): readonly string[] | undefined =>
   options !== undefined && options.length > 0 && options.every((option) => typeof option === 'string')
     ? options

@@ -37,7 +37,7 @@ export const isNotedFirst = ({ lost }: Guarantee): boolean => lost === 'told-or-
 /** Runs whose answers were lost, and by when each of them has an end, in milliseconds since 1970. */
 export type Unanswered = { readonly runs: number; readonly untilMs: number };
 
-/** The runs of a server of which only its own messages can tell whether it took them; null if there are none. */
+/** The runs of a server whose acceptance only its own messages can prove; null if there are none. */
 export function unansweredAt(
   backend: Pick<Backend, 'guarantee' | 'account'>,
   runs: Iterable<Pick<AssignedRun, 'task' | 'run' | 'state' | 'phase' | 'mustLook'>>,

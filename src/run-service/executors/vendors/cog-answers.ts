@@ -63,7 +63,7 @@ function endOf({ status, output, error, metrics }: Prediction, id: string): RunE
   return status === 'canceled' ? { status: 'interrupted', ranMs } : undefined;
 }
 
-/** The end that an answer tells, also if it came after the request had counted as accepted; undefined if the run is lost. */
+/** The end that an answer reports, even if it came after the request had counted as accepted; undefined if the run is lost. */
 export function endBy(outcome: Outcome): RunEnd | undefined {
   const ranMs = undefined;
   if (outcome.kind === 'ended') return outcome.end;

@@ -145,7 +145,7 @@ class Cog implements Backend {
     if (!isExecuting) await Promise.race([held.answered, after(COG.askMs)]);
     held.idleSince = undefined;
     if (isExecuting || held.outcome !== undefined || this.#held.get(id) !== held) return;
-    // An older Cog refuses the question also while the prediction executes.
+    // An older Cog refuses the question even while the prediction executes.
     const again = held.again();
     await Promise.race([again.answered, held.answered, after(COG.askMs)]);
     const isInFlight = again.outcome?.kind === 'busy' && again.outcome.why === undefined;

@@ -45,7 +45,7 @@ const answerSchema = z.looseObject({
 
 /**
  * Why a job that counts as completed has not delivered: the worker lists errors beside the images of the nodes
- * that still ran, and returns no other files than images. undefined if it has, or if this is no answer of the worker.
+ * that still ran, and returns no files except images. undefined if it has, or if this is no answer of the worker.
  */
 export function workerFault(output: unknown): string | undefined {
   const { data } = answerSchema.safeParse(output);

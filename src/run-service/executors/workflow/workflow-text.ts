@@ -41,7 +41,7 @@ const EXPORT = 'in ComfyUI, choose Workflow → Export (API), and give that file
 export const refuse = (name: string, why: string, hint: string, cause?: unknown): Error =>
   problem('E602', { what: `the workflow ${name} ${why}`, hint }, { cause });
 
-/** Throws E602 for a file without a workflow in the API format, and for several graphs of which none is chosen. */
+/** Throws E602 for a file without a workflow in the API format, and for several graphs if none is chosen. */
 export function readGraph(source: GivenText): ReadGraph {
   const { name, text } = source;
   let value: unknown;

@@ -185,7 +185,7 @@ function disagree(drafts: Draft[], title: string, places: readonly FieldPlace[])
     else drafts.push({ input: { name, places }, also: [] });
     return;
   }
-  const why = 'the titles say otherwise than the graph';
+  const why = 'the titles contradict the graph';
   for (const draft of [own, promptDraft])
     if (draft !== undefined) draft.input = { ...draft.input, why, isChoice: true };
 }
