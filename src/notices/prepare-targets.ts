@@ -81,7 +81,7 @@ const addressOf = (variable: string, name: string): Missing =>
     ? { what: 'the address of the webhook', hint: `set ${variable}=https://…` }
     : { what: `the address of the name ${name}`, hint: `set ${variable}=${name}=https://…` };
 
-/** Whether the path leads to an interpreter, also behind links. */
+/** Whether the path leads to an interpreter, even through links. */
 export function leadsToInterpreter(path: string): boolean {
   try {
     return isInterpreter(realpathSync(path));

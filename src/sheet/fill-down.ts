@@ -61,7 +61,7 @@ export async function rowGroups(
   return first && { column: first.at, isNamed: false };
 }
 
-/** Columns at the beginning that may be merged: the first one, or the one behind a key. */
+/** Columns at the beginning that may be merged: the first one, or the one after a key. */
 const MERGED = 2;
 
 /** `isNamed`: by the name of its column, as in the exports of shops, which list further pictures of a product below each other. */

@@ -23,7 +23,7 @@ export class UnreadRows {
   readonly #takesLines: boolean;
 
   /**
-   * `takesLines`: whether a line that could not be read counts as a row. Where rows may have a single cell, the lines behind it
+   * `takesLines`: whether a line that could not be read counts as a row. Where rows may have a single cell, the lines after it
    * may be parts of its text, and would be sent.
    */
   constructor(takesLines: boolean) {

@@ -92,7 +92,7 @@ export function withOptional(text: string, columns: ReadonlySet<number>, names: 
   for (const [nth, { from, end, isOptional }] of parts.entries()) {
     if (!isOptional) continue;
     const [before, next] = [parts[nth - 1]?.end, parts[nth + 1]?.from];
-    // The first parts take the separator behind them.
+    // The first parts take the separator after them.
     const isBehind = parts.slice(0, nth).some((part) => !part.isOptional);
     const begin =
       isBehind && before !== undefined && before >= at && isSeparator(before, from) ? before : from;

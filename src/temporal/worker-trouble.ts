@@ -16,7 +16,7 @@ export type WorkerTrouble = {
 
 /** A single failure is retried, and says nothing. */
 const MIN_TRIES = 2;
-/** Ours is the first word; an application adds its own name for a worker behind it. */
+/** Ours is the first word; an application adds its own name for a worker after it. */
 const nameIn = (identity: string | null | undefined): string | undefined => identity?.split(' ')[0];
 
 /** undefined if no task fails repeatedly. */

@@ -101,9 +101,7 @@ describe('the page of an ended batch', () => {
       appendFileSync(join(folder, name), "fetch('/report/live.js')\n");
       const answer = await get(`/${name}`);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([500, 'text/plain']);
-      expect(await answer.text()).toMatch(
-        /has a script that does not fit its data, so it was not written by runsheet/,
-      );
+      expect(await answer.text()).toMatch(/does not match its own script, so it was not written by runsheet/);
     },
   );
 });

@@ -7,7 +7,7 @@ import { boolean, choice, optional, out, shownFlags, sheetFlags, textFlag, time 
 import { named as nameKind, MAX_SCHEDULE_NAME } from '../../options/kinds.ts';
 import { fail, valueFrom, argument, positional } from '../flags/flag-kinds.ts';
 
-/** A schedule's name, short enough that the time of a firing fits behind it in a batch name. */
+/** A schedule's name, short enough that the time of a firing fits after it in a batch name. */
 const scheduleName = (input: string): string =>
   input.length <= MAX_SCHEDULE_NAME
     ? valueFrom(nameKind)(input)

@@ -144,5 +144,5 @@ function boxes(needsIndex: boolean): EndDetector {
 const BOX =
   /^(?:ftyp|styp|pdin|free|skip|wide|pnot|moov|moof|mfra|mdat|idat|meta|uuid|udta|sidx|ssix|prft|emsg|jumb|jxlc|jxlp)$/;
 
-/** A box of more than 4 GiB declares its size behind its type. */
+/** A box of more than 4 GiB declares its size after its type. */
 const headerBytes = (header: Buffer): number => (header.length >= 8 && header.readUInt32BE(0) === 1 ? 16 : 8);

@@ -111,7 +111,7 @@ type Word = {
   readonly to: number;
 };
 
-/** Quoted parts, escaped and other characters without a gap. A word behind < or > names a file that the shell opens. */
+/** Quoted parts, escaped and other characters without a gap. A word after < or > names a file that the shell opens. */
 const WORD = /(?<![<>])(?:"(?:\\[^]|[^"\\])*"|'[^']*'|\\[^]|[^\s;&|()<>"'\\])+/g;
 const PLAIN = /^(?:"([^"$`\\]*)"|'([^']*)'|([^"'$`\\*?#~]+))$/;
 

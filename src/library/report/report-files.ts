@@ -114,8 +114,7 @@ const DATA = /^(?:runsheetRows\(\d{1,9},|runsheetSmall\()"[A-Za-z0-9+/=]*"\)\n?$
 async function sendPageData(store: Files, name: string, response: ServerResponse): Promise<void> {
   const bytes = await bytesOf(store, name, MAX_BYTES.data);
   if (bytes === undefined) return void response.writeHead(404).end();
-  if (!DATA.test(bytes.toString('latin1')))
-    throw changed(store, name, 'has a script that does not fit its data');
+  if (!DATA.test(bytes.toString('latin1'))) throw changed(store, name, 'does not match its own script');
   sendScript(bytes, response);
 }
 

@@ -16,13 +16,13 @@ export type CsvRecord = {
   readonly raw?: string;
   /** Whether quotes enclose each field that is neither empty nor a number. */
   readonly isEnclosed?: true;
-  /** Why the line is no record; the next record begins behind the line. */
+  /** Why the line is not a record; the next record begins after the line. */
   readonly fault?: QuoteFault;
 };
 
 export type QuoteFault = {
   /** `endless`: not closed within the length of a record. */
-  readonly kind: 'unclosed' | 'endless' | 'inside a field' | 'behind a quote' | 'too long';
+  readonly kind: 'unclosed' | 'endless' | 'inside a field' | 'after a quote' | 'too long';
   readonly line: number;
   /** The field, from 1. */
   readonly column: number;
@@ -54,7 +54,7 @@ type CsvDialect = {
 
 const NUMBER = /^\s*(?:[-+]?[\d.]+)?\s*$/;
 
-/** A field that ends with a quote behind a letter, as one in quotes does: `soft"`, and not `24"`. */
+/** A field that ends with a quote after a letter, as one in quotes does: `soft"`, and not `24"`. */
 const CLOSING = /\D"\s*$/;
 
 /** The field has a fault. */
@@ -66,7 +66,7 @@ const INCOMPLETE = Symbol('incomplete');
 export class CsvParser {
   /**
    * Counts of fields whose quotes are letters: within the field (`closing`: at its end), or around its beginning (`spread`:
-   * over lines, or before a field with a closing one); of quotes behind a backslash; and the first such field. `needed` and
+   * over lines, or before a field with a closing one); of quotes after a backslash; and the first such field. `needed` and
    * `needless`: fields that quotes enclose, by whether they would be divided without; `whole`: the first of the latter.
    */
   readonly letters = {
@@ -246,7 +246,7 @@ export class CsvParser {
         this.#countEnclosed(text);
         return { text: this.#unescaped(text), end, isBare: false };
       }
-      return this.#bare(from, column, 'behind a quote', quote + 1);
+      return this.#bare(from, column, 'after a quote', quote + 1);
     }
   }
 
@@ -272,7 +272,7 @@ export class CsvParser {
   #bare(
     from: number,
     column: number,
-    kind: 'inside a field' | 'behind a quote',
+    kind: 'inside a field' | 'after a quote',
     past = from,
   ): Field | typeof BROKEN | typeof INCOMPLETE {
     const end = this.#fieldEnd(past);
@@ -284,7 +284,7 @@ export class CsvParser {
       return this.#refuse(kind, from, column, kind === 'inside a field' ? from : past);
     this.letters[kind === 'inside a field' ? 'inside' : 'behind'] += 1;
     if (kind === 'inside a field' && CLOSING.test(text)) this.letters.closing += 1;
-    if (kind === 'behind a quote' && text.includes('\n')) this.letters.spread += 1;
+    if (kind === 'after a quote' && text.includes('\n')) this.letters.spread += 1;
     if (this.letters.first === '') this.letters.first = text;
     // Programs write `="007"` to keep leading zeros in Excel.
     return { text: /^="([^"]*)"$/.exec(text)?.[1] ?? text, end, isBare: true };

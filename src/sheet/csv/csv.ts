@@ -65,7 +65,7 @@ export async function* csvRecords(
   const mayBreak = takes >= 0 && options.shortRows !== true && options.delimiter !== NO_DELIMITER;
   const records = mayBreak ? wholeRows(source, options, width, takes) : fieldsOf(source, options);
   for await (const { line, fields, raw, fault, isEnclosed } of records) {
-    // Rows without surplus cells have none in the columns behind the header.
+    // Rows without surplus cells have none in the columns beyond the header.
     if (least === 0) least = Math.min(fields.length, width);
     // A row without values is blank, except in a single-column sheet, where spaces are a value.
     if (header || isSkipped(options, line) || (width > 1 && isEmptyRow(fields))) header = false;
@@ -177,7 +177,7 @@ function cellsReader(options: SheetOptions): ((fields: readonly string[]) => rea
     });
 }
 
-/** The text behind a number of a list, without the quotes around all of it. */
+/** The text after a number of a list, without the quotes around all of it. */
 const unquoted = (text: string): string =>
   /^\s*"((?:[^"]|"")*)"\s*$/.exec(text)?.[1]?.replaceAll('""', '"') ?? text;
 
@@ -245,7 +245,7 @@ function faultOf({ kind, line, column, metInLine }: QuoteFault): RecordFault {
     unclosed: 'the quote that opens here is not closed',
     endless: `the quote that opens here is not closed within ${MAX_RECORD / 1024 / 1024} MiB`,
     'inside a field': 'unexpected quote in a field that does not begin with a quote',
-    'behind a quote': `unexpected text after the closing quote of this field${within}`,
+    'after a quote': `unexpected text after the closing quote of this field${within}`,
     'too long': 'the record is too long',
   }[kind];
   const hint = 'put a field that contains quotes in quotes, and double each quote inside it: "say ""hi"""';

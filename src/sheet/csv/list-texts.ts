@@ -40,7 +40,7 @@ export class ListTexts {
     return isFurther;
   }
 
-  /** Takes a line that is left out. Speakers go on behind a stage direction. */
+  /** Takes a line that is left out. Speakers go on after a stage direction. */
   leaveOut(line: string, number: number): void {
     this.#last = number;
     if (this.#tags === 'voices' || (number === this.#end + 1 && isIndented(line))) this.#end = number;

@@ -147,7 +147,7 @@ function guessOf(
   if (delimiter !== 'none')
     return toConfirm('values', `${text}; to send none, replace them by " in the file`, { quote });
   const isStraight = first.startsWith('"') && first.endsWith('"');
-  // A quote behind a number of the list is within the line.
+  // A quote after a number of the list is within the line.
   const none = isWithoutBullets(tags) ? 'loose' : 'csv';
   if (isStraight) return toConfirm('values', text, { quote: 'none' }, or('to send none', { quote: none }));
   return toConfirm('values', `${text}; to send none, remove them from the file`, { quote: 'none' });

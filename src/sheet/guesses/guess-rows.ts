@@ -171,7 +171,7 @@ function totalsText({ totals, totalTexts, behindTotals }: Survey): string {
   if (totals.length > texts.length) texts.push('…');
   const are = totals.length === 1 ? 'is no row of the batch' : 'are no rows of the batch';
   const behind =
-    behindTotals === 0 ? '' : `; ${behindTotals} behind ${totals.length === 1 ? 'it' : 'them'} will be sent`;
+    behindTotals === 0 ? '' : `; ${behindTotals} after ${totals.length === 1 ? 'it' : 'them'} will be sent`;
   return `row${totals.length === 1 ? '' : 's'} ${rangesText(rangesOf(totals))} (${texts.join(', ')}) ${are}${behind}`;
 }
 

@@ -3,7 +3,7 @@
 import { isIndented } from '../csv/bullets.ts';
 import { plainName } from './guess.ts';
 
-/** The word, if any, and the number; a title may stand behind both. */
+/** The word, if any, and the number; a title may follow both. */
 const HEAD = /^(?:(\p{L}[\p{L}\p{M}\s.-]*)?#?(\d{1,4})|(\p{L}+)\s*#?(\d{1,4})\s*[-–—]\s*\S.*)$/u;
 
 /** Letters of a head. */

@@ -13,7 +13,7 @@ const MAX_WORDS = 8;
 const RULE =
   /^(?:[-=*_~#•·–—⁂]\s*){3,}$|^⁂$|^[-–—]\s*\d{1,4}\s*[-–—]$|^\p{Lu}\p{L}*\.? \d{1,4} \p{L}{2,3} \d{1,4}$/u;
 
-/** A text that is struck out, also behind a bullet, and a footnote. */
+/** A text that is struck out, even after a bullet, and a footnote. */
 const NO_TEXT = /^(?:[-*+•]\s+)?~~[^~]+~~[.,;]?$|^\[\d{1,3}\]\s/u;
 
 /** Credits, in which a line is an address. */

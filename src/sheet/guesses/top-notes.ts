@@ -13,7 +13,7 @@ export class TopNotes {
   #count = 0;
   #last = 0;
   #gaps = 0;
-  /** How many lines stand before the first one that is small, ends a sentence, or stands behind an empty line. */
+  /** How many lines stand before the first one that is small, ends a sentence, or follows an empty line. */
   #before: { small?: number; sentence?: number; gap?: number } = {};
   #small = 0;
   #sentences = 0;

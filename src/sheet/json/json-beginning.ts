@@ -3,7 +3,7 @@
 /** A string and the sign that may follow it in a list; a long one may be cut. */
 const TEXT = String.raw`"(?:[^"\\\n]|\\.)*(?:$|"\s*(?:$|,|\]\s*(?:$|[\],])))`;
 
-/** A number or a word. In `[12] a fox`, more stands behind the list. */
+/** A number or a word. In `[12] a fox`, a text follows the list. */
 const WORD = String.raw`(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[-+]?\d+)?|true|false|null)\s*(?:$|,|\]\s*(?:$|[\],]))`;
 
 /** The name of a member. Programs also write objects with other quotes, which the reader of JSON refuses by their place. */
@@ -17,6 +17,6 @@ const LIST = new RegExp(
   String.raw`^\[\s*(?:\[\s*)*(?:$|\{\s*(?:$|${MEMBER})|\]\s*(?:$|[\],])|${TEXT}|${WORD}|${SINGLE})`,
 );
 
-/** Whether the text begins as JSON does. A mistake behind its beginning makes no list of lines of it. */
+/** Whether the text begins as JSON does. A mistake after its beginning does not make it a list of lines. */
 export const beginsAsJson = (text: string): boolean =>
   text.startsWith('[') ? LIST.test(text) : OBJECT.test(text);

@@ -62,7 +62,7 @@ export class TableReader {
   #rowAttributes: Attributes = {};
   #cells: (WorkbookCell | number)[] = [];
   #column = 0;
-  /** The column behind the last cell with a value. */
+  /** The column after the last cell with a value. */
   #width = 0;
   #bytes = 0;
   #count = 0;
@@ -157,7 +157,7 @@ export class TableReader {
       this.#column += times;
       return;
     }
-    if (this.#column + times > MAX_COLUMNS) throw this.#damaged(`it has a cell behind column ${MAX_COLUMNS}`);
+    if (this.#column + times > MAX_COLUMNS) throw this.#damaged(`it has a cell beyond column ${MAX_COLUMNS}`);
     this.#merge(cell.attributes);
     if (this.#column > this.#width) this.#cells.push(this.#column - this.#width);
     for (let time = 0; time < times; time += 1) this.#put(value);
@@ -181,7 +181,7 @@ export class TableReader {
       (cell) => (typeof cell === 'string' && cell.trim() === '') || typeof cell === 'number',
     );
     if (!isBlank) {
-      if (this.#row + times > MAX_ROWS) throw this.#damaged(`it has a row behind row ${MAX_ROWS}`);
+      if (this.#row + times > MAX_ROWS) throw this.#damaged(`it has a row beyond row ${MAX_ROWS}`);
       const row = { row: this.#row + 1, cells: this.#cells, isHidden: visibility !== 'visible' };
       this.#rows.push({ ...row, table: this.tables.length - 1, times });
     }

@@ -84,7 +84,7 @@ const script =
 
 const WIDE_SIGN = /[\u3000-\u303f\uff01-\uff5e“”‘’…—·]/;
 
-/** A lone wide letter beside a small Latin one: a letter such as `ö`, read together with the one behind it. */
+/** A lone wide letter beside a small Latin one: a letter such as `ö`, read together with the letter after it. */
 const LONE = /(?<=[a-z])[\u2e80-\ufeff](?![\u2e80-\uffff])|(?<![\u2e80-\uffff])[\u2e80-\ufeff](?=[a-z])/g;
 
 const wide =

@@ -1,7 +1,7 @@
 // Messages of a chat or a transcript: `[03.11.25, 21:04:12] Jo: a fox`, `11/3/25, 9:04 PM - Jo: a fox`, or `Jo  9:04 PM` above a text.
 // Discord writes `Jo — Today at 9:04 PM`, and the name of a program, `APP` and the rest in three lines.
 //
-//   before any message ──head──► message is open ──text──► goes on, also behind an empty line
+//   before any message ──head──► message is open ──text──► goes on, even after an empty line
 //                                     │ head or end: the message is taken
 //                                     └ further paragraphs of the last one are notices if no other message has several
 
@@ -36,19 +36,19 @@ const NAME_FIRST = new RegExp(
 /** `Today at`, `Heute um`, `Hier à`, as Discord dates its last messages. */
 const DAY = String.raw`(?:today|yesterday|heute|gestern|aujourd['’]hui|hier|hoy|ayer|oggi|ieri|hoje|ontem|vandaag|gisteren|сегодня|вчера)(?:,|\s+(?:at|um|à|a\s+las?|alle|às|om|в))?\s+`;
 
-/** The name, which may stand in a line above, and the stamp behind a dash, as Discord writes them. */
+/** The name, which may stand in a line above, and the stamp after a dash, as Discord writes them. */
 const DASHED = new RegExp(
   String.raw`^\s*(?:(${NAME})\s+)?[—–]\s+((${DAY}|${DATE},?\s+)?${TIME})(?:\s+Uhr)?\s*$`,
   'iu',
 );
 
-/** The mark of a program behind its name, or below it. */
+/** The mark of a program after its name, or below it. */
 const PROGRAM = /(?:^|\s)✓?(?:APP|BOT|WEBHOOK)$/;
 
 /** Apps mark the texts of their own by an invisible sign, or by brackets around all. */
 const NOTICE = /^\u200e|^<[^<>]+>$/u;
 
-/** `isDashed`: with a date behind a dash, so that no schedule has it. */
+/** `isDashed`: with a date after a dash, so that no schedule has it. */
 type Head = Omit<Message, 'row'> & { readonly isNameFirst: boolean; readonly isDashed?: boolean };
 
 function headIn(line: string): Head | undefined {

@@ -1,7 +1,7 @@
 // Prompts as Midjourney takes them: `/imagine prompt: https://…/fox.png a fox::2 --ar 16:9 --no people`. A model would take the
 // parameters for words. Source: https://docs.midjourney.com/hc/en-us/articles/32859204029709-Parameter-List.
 
-/** Values by parameter. What stands behind a value is a part of the prompt. */
+/** Values by parameter. The text after a value is a part of the prompt. */
 const VALUES: readonly (readonly [names: string, value: string])[] = [
   ['ar|aspect', String.raw`\s+\d+(?:\.\d+)?\s*[:x/]\s*\d+(?:\.\d+)?`],
   [
@@ -45,7 +45,7 @@ const OWN = /^(?:ar|aspect|cref|niji|oref|sref|stylize)$/;
 /** Parameters with a number, which count at the end of a text. */
 const SHARED = /^(?:c|chaos|iw|q|quality|s|seed|v|w|weird)$/;
 
-/** Whether parameters stand behind words, and nothing behind them. */
+/** Whether parameters follow words, and nothing follows them. */
 export function endsWithParameters(text: string): boolean {
   if (!isMidjourney(text)) return false;
   const [before = '', ...behind] = text.replace(COMMAND, '').replaceAll(PARAMETER, '\0').split('\0');

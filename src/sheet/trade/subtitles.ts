@@ -8,7 +8,7 @@
 
 import type { TextRow } from './text-row.ts';
 
-/** `00:00:01,000 --> 00:00:03,500`, with hours or without, and settings behind the times. */
+/** `00:00:01,000 --> 00:00:03,500`, with hours or without, and settings after the times. */
 export const CUE_TIME =
   /^((?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*((?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3})(?:\s.*)?$/;
 
@@ -21,7 +21,7 @@ const DIGITS = /^\d+$/;
 /** The blocks of WebVTT that are no cues. */
 const NO_CUE = /^(?:NOTE|STYLE|REGION)(?:\s|$)/;
 
-/** A line that does not stand where a cue has it: `behind`: text behind an empty line; `alone`: text before any cue. */
+/** A line that does not stand where a cue has it: `behind`: text after an empty line; `alone`: text before any cue. */
 export type CueNote = {
   readonly is: 'behind' | 'alone' | 'times' | 'number';
   readonly line: number;
@@ -44,7 +44,7 @@ type OpenCue = {
 export class Cues {
   #cue: OpenCue | undefined;
   #isOpen = false;
-  /** Lines behind an empty one, which may be the name of a cue. */
+  /** Lines after an empty one, which may be the name of a cue. */
   #before: Line[] = [];
   /** A number between empty lines. */
   #number: Line | undefined;

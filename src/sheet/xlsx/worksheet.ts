@@ -95,7 +95,7 @@ class WorksheetReader {
   #row = 0;
   #isHidden = false;
   #cells: (WorkbookCell | number)[] = [];
-  /** The column behind the last cell with a value. */
+  /** The column after the last cell with a value. */
   #width = 0;
   #isBlank = true;
   #count = 0;
@@ -153,7 +153,7 @@ class WorksheetReader {
     const row = r === undefined ? this.#row + 1 : Number(/^\d+$/.test(r) ? r : Number.NaN);
     // A row or a cell that does not follow the one before would replace it, or stand for another row.
     if (!(row > this.#row && row <= MAX_ROWS))
-      throw this.#damaged(`it has a row ${shortened(r ?? String(row))} behind row ${this.#row}`);
+      throw this.#damaged(`it has a row ${shortened(r ?? String(row))} after row ${this.#row}`);
     this.#row = row;
     this.#isHidden = hidden === '1' || hidden === 'true';
     this.#cells = [];

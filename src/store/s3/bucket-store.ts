@@ -88,7 +88,7 @@ async function bringFiles(open: Store['draft'], folder: string, path: string): P
 const bytesOf = (content: string | Uint8Array): Uint8Array =>
   typeof content === 'string' ? Buffer.from(content) : content;
 
-/** The visible names directly behind `prefix`, sorted. */
+/** The visible names directly after `prefix`, sorted. */
 async function namesIn(client: S3Client, prefix: string, kind: 'keys' | 'prefixes') {
   const names: string[] = [];
   const count = letterCount(client);

@@ -14,7 +14,7 @@ const NONE: readonly string[] = [];
 const AT_A_TIME = 16;
 
 /**
- * Keys that begin with `prefix`; with a delimiter, keys behind it count as one prefix. Throws E612 for a list of
+ * Keys that begin with `prefix`; with a delimiter, keys after it count as one prefix. Throws E612 for a list of
  * other keys.
  */
 export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'): AsyncGenerator<Page> {

@@ -188,7 +188,7 @@ async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Arr
     const headers = etag === undefined ? {} : { range: `bytes=${at}-`, 'if-match': etag };
     const answer = await client.stream({ method: 'GET', key, headers, accepts: [404, 416] });
     if (answer.status === 404) throw absent({ ...client.place, key });
-    // The transfer broke right behind the last byte.
+    // The transfer broke right after the last byte.
     if (answer.status === 416) return;
     // A server without ranges sends the beginning again.
     let skip = answer.status === 206 ? 0 : at;

@@ -163,7 +163,7 @@ describe('a sheet as people have it', () => {
     const { rows, guesses } = await read('a.csv', 'prompt\na\nTotal\nas of Monday\n');
     expect(rows).toEqual(['{"prompt":"a"}', '{"prompt":"as of Monday"}']);
     expect(guesses[0]).toBe(
-      '? row 3 ("Total") is no row of the batch; 1 behind it will be sent; to send all rows: --totals send (--totals skip)',
+      '? row 3 ("Total") is no row of the batch; 1 after it will be sent; to send all rows: --totals send (--totals skip)',
     );
   });
 

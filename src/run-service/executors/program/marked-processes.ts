@@ -37,7 +37,7 @@ async function inProc(texts: readonly string[]): Promise<readonly number[]> {
 
 const PS_BYTES = 64 << 20;
 
-/** macOS shows the environment of the user's own processes behind their command. */
+/** macOS shows the environment of the user's own processes after their command. */
 async function byPs(texts: readonly string[]): Promise<readonly number[]> {
   const { stdout } = await promisify(execFile)('ps', ['-axEww', '-o', 'pid=,command='], {
     maxBuffer: PS_BYTES,

@@ -104,7 +104,7 @@ const problemSchema = faultSchema.extend({
   title: word,
 });
 
-/** The words of one fault, behind the name of the input that has it. */
+/** The words of one fault, after the name of the input that has it. */
 function faultText({
   description,
   message = description,

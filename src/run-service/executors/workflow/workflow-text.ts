@@ -120,7 +120,7 @@ function chosenGraph({ name, at, file = `${name}.json` }: GivenText, value: unkn
     throw refuse(
       name,
       `has no graph at ${at}, but ${several()}`,
-      `name one behind the file: ${choice(first.path)}`,
+      `name one after the file: ${choice(first.path)}`,
     );
   }
   if (first !== undefined && further.length === 0) return first;
@@ -128,7 +128,7 @@ function chosenGraph({ name, at, file = `${name}.json` }: GivenText, value: unkn
     throw refuse(
       name,
       `has ${graphs.length} different graphs: ${several()}`,
-      `name one behind the file: ${graphs
+      `name one after the file: ${graphs
         .slice(0, MAX_NAMED)
         .map(({ path }) => choice(path))
         .join(', or ')}`,
