@@ -95,7 +95,7 @@ export const TEXT_GUESSES: readonly Guessed[] = [
   },
   {
     found:
-      'tags in subtitles, such as `<i>` and `{\\an8}`; dashes of their speakers; bullets of a list (`- `, `1. `, `Prompt 1: `, `[00:12] `)',
+      'tags in subtitles, such as `<i>` and `{\\an8}`; dashes of their speakers; bullets of a list or of a table of one column (`- `, `1. `, `Prompt 1: `, `[00:12] `)',
     means:
       'the text without them; the voices of `<v Zoé>` are a column, or a row each, as speakers with dashes may be; `&amp;` is &; lines of a list without a bullet are named',
     does: 'asked',

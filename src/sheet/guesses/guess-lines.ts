@@ -34,7 +34,7 @@ const LEAST_NAMES = 2;
 
 type ListTags = 'voices' | 'strip' | 'paragraphs' | undefined;
 
-class ListLines {
+export class ListLines {
   texts = 0;
   bullets = 0;
   readonly tags: ListTags;
@@ -165,7 +165,8 @@ async function* filledLines(source: SheetSource, options: SheetOptions) {
   let number = 0;
   for await (const line of linesOf(lenientTextOf(source, options), MAX_LINE)) {
     number += 1;
-    if (line.trim() !== '' && !isSkipped(options, number)) yield [number, line] as const;
+    if (line.trim() !== '' && number > (options.headerRow ?? 0) && !isSkipped(options, number))
+      yield [number, line] as const;
   }
 }
 
@@ -208,7 +209,7 @@ function directionGuess(
 }
 
 /** Lines on top may be prompts too, so only an answer leaves them out. */
-function noteGuess(notes: NamedLines | undefined): GuessPart {
+export function noteGuess(notes: NamedLines | undefined): GuessPart {
   if (notes === undefined) return NOTHING;
   const stands = notes.count === 1 ? 'stands' : 'stand';
   const text = `${notes.text} ${stands} on top like a title or a note, and ${notes.count === 1 ? 'is' : 'are'} sent`;
@@ -239,13 +240,19 @@ function furtherGuess(
   return { options: settled, guesses: [toConfirm('rows', text, settled, ...separate)] };
 }
 
-function startGuess(lines: ListLines, options: SheetOptions, isSpoken: boolean): GuessPart {
+/** `reading`: the options with which the lines are read as a list. */
+export function startGuess(
+  lines: ListLines,
+  options: SheetOptions,
+  isSpoken: boolean,
+  reading: GuessOptions = {},
+): GuessPart {
   const { names, areBullets } = lines;
   const areNames = isSpoken && names.areSpeakers(LEAST_NAMES);
   if (options.tags !== undefined) return NOTHING;
   if (!(areNames || areBullets))
     return isSpoken && names.areClauses(LEAST_NAMES) ? clauseGuess(lines) : NOTHING;
-  const settled: GuessOptions = { tags: areNames ? 'voices' : 'strip' };
+  const settled: GuessOptions = { ...reading, tags: areNames ? 'voices' : 'strip' };
   const guess = toConfirm(
     'values',
     [...(areBullets ? [bulletsText(lines)] : []), ...(areNames ? [namesText(lines)] : [])].join('; '),

@@ -21,6 +21,7 @@ import { hasCommands } from '../trade/midjourney-rows.ts';
 import { labelIn, labelsIn } from '../trade/labelled-blocks.ts';
 import { labelledName } from '../text/speakers.ts';
 import { ListHeadings } from './list-headings.ts';
+import { oneColumnGuesses } from './one-column.ts';
 
 /**
  * Completes the options with encoding, separator, quotes and header row. `inputs`: input names, one of
@@ -74,6 +75,10 @@ export async function settleReading(
     settle(await guessedQuotes(source, options));
   if (options.headerRow === undefined)
     settle(await guessedHeader(source, options, inputs === undefined ? undefined : wanted));
+  if (!isWorkbook(options.format)) {
+    const column = await oneColumnGuesses(source, options);
+    settle({ options: { ...options, ...column.options }, guesses: column.guesses });
+  }
   return { options, guesses };
 }
 
