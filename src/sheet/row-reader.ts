@@ -180,10 +180,7 @@ function accepted(look: Look, feed: Feed, index: number, reading: CellReading): 
         ? splitting(column)
         : undefined;
     const value = shown(look, index);
-    const isFraction = feed.kind === 'int' && feed.type?.required === false && FRACTION.test(value);
-    // A column that --map names is sent whatever --drop says.
-    const isOwnName = nameProper(column) === nameProper(feed.input);
-    const hint = isFraction && isOwnName ? withoutColumn(reading.hint, column) : reading.hint;
+    const hint = [reading.hint, wayOut(value, column, feed)].filter(Boolean).join('; ');
     const facts = { value, column, ...reading, ...definedOnly({ hint }), ...listed?.facts };
     wrong.push(problem('E202', facts, { ...place(), ...listed?.more }));
     return undefined;
@@ -196,10 +193,17 @@ function accepted(look: Look, feed: Feed, index: number, reading: CellReading): 
   return undefined;
 }
 
+const WORD = /^[\p{L} .-]{1,30}$/u;
 const FRACTION = /^-?\d+\.\d*[1-9]\d*$/;
 
-const withoutColumn = (hint: string | undefined, column: string): string =>
-  `${hint === undefined ? '' : `${hint}; `}to leave the column out: --drop ${shellWord(column)}`;
+/** The flag for a column of fractions, and for a word that may mean no value: `ランダム` in a column of seeds. */
+function wayOut(value: string, column: string, { kind, type, input }: Feed): string | undefined {
+  if (type?.required !== false) return undefined;
+  if (isNumeric(kind) && WORD.test(value)) return `if it means no value: --null ${shellWord(value)}`;
+  // A column that --map names is sent whatever --drop says.
+  const isSent = kind !== 'int' || nameProper(column) !== nameProper(input);
+  return isSent || !FRACTION.test(value) ? undefined : `to leave the column out: --drop ${shellWord(column)}`;
+}
 
 /** `1,2,3` and `100-103`; `1,234` and `1,00,000` are numbers, `1,5` may be one. */
 function isListOfIntegers(cell: unknown): boolean {

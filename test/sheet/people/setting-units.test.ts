@@ -28,3 +28,14 @@ it('a time in minutes is no length of a clip', async () => {
   const seconds = await read('a.csv', text.replace('min', 's'), {}, { inputTypes: VIDEO });
   expect(seconds.rows[0]).toBe('{"duration":5,"prompt":"a vase"}');
 });
+
+it('a word in a column of numbers may mean no value, which the refusal says how to state', async () => {
+  const types = [input('prompt', 'string', { required: true }), input('seed', 'int', { required: false })];
+  const text = 'prompt,seed\na vase,1\na bowl,ランダム\na cup,2\n';
+  const refused = await read('a.csv', text, {}, { inputTypes: types }).catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    problems: [{ code: 'E202', hint: expect.stringContaining('; if it means no value: --null') as string }],
+  });
+  const { rows } = await read('a.csv', text, { null: ['ランダム'] }, { inputTypes: types });
+  expect(rows[1]).toBe('{"prompt":"a bowl"}');
+});
