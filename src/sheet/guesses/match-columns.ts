@@ -137,7 +137,8 @@ function cellsIn(columns: readonly Column[], { longRows }: SheetOptions, sample:
     placeOf,
     isSurplus,
     valuesOf: (name: string): readonly string[] =>
-      isSurplus(placeOf(name)) ? [] : valuesAt(sample, placeOf(name)),
+      // A header that comes again is no value.
+      isSurplus(placeOf(name)) ? [] : valuesAt(sample, placeOf(name)).filter((text) => text !== name),
     cellsOf: (name: string): readonly string[] => sample.map((cells) => cells[placeOf(name)] ?? ''),
   };
 }

@@ -7,7 +7,7 @@ import { list } from '../../errors/error.ts';
 import { shortened } from '../../errors/outside-text.ts';
 import { KEEP, NOTHING_WORDS } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
-import { alsoMet, conditionAmong } from '../where/condition-word.ts';
+import { alsoMet, conditionAmong, conditionWord } from '../where/condition-word.ts';
 import { type Guess, or, said, toConfirm } from './guess.ts';
 import { isAddress, isSentence, listInput } from './sample.ts';
 import { isSpoken } from './input-names.ts';
@@ -97,9 +97,9 @@ class ColumnTexts {
   readonly #short = USUAL_WORDS.map((most) => ({ most, lacking: new Lacking() }));
   /** Texts that refer to others, or lack a part. */
   readonly open = new Lacking();
-  /** Texts with a place that nothing fills, and the first one. */
+  /** Texts with a place that nothing fills, and the first two places. */
   readonly unfilled = new Lacking();
-  place: string | undefined;
+  readonly places = new Set<string>();
   #count = 0;
 
   /** `isPrompt`: its short texts are no names. `isSung`: words in brackets are directions. */
@@ -116,8 +116,10 @@ class ColumnTexts {
     if (words <= MOST_NAMES)
       for (const { has, lacking } of this.#ofNames) if (!has(text) && !isWord(text)) lacking.put(cell, line);
     const place = this.#mayHavePlaces ? placeIn(text) : undefined;
-    this.place ??= place;
-    if (place !== undefined) return this.unfilled.put(cell, line);
+    if (place !== undefined) {
+      if (this.places.size < 2) this.places.add(place);
+      return this.unfilled.put(cell, line);
+    }
     if (openText(text) !== undefined) return this.open.put(cell, line);
     const put = (lacking: Lacking): void => {
       if (!isWord(text) && !isDirection(text)) lacking.put(cell, line);
@@ -195,19 +197,16 @@ export class UnlikeTexts {
       name: string,
       lacking: readonly Lacking[],
       are: readonly [one: string, all: string],
+      without?: string,
     ) => {
       const lines = new Map(lacking.flatMap((few) => [...few.lines]));
       const texts = [...lines].flatMap(([text, line]) => (isNamed(line, earlier) ? [] : [text]));
-      return texts.length === 0 ? [] : [questionAbout(name, texts, are, options)];
+      return texts.length === 0 ? [] : [questionAbout(name, texts, are, options, without)];
     };
-    const guesses = this.#columns.flatMap(({ texts: { name, unlike, open, unfilled, place } }) => [
+    const guesses = this.#columns.flatMap(({ texts: { name, unlike, open, unfilled, places } }) => [
       ...question(name, unlike, UNLIKE),
       ...question(name, [open], OPEN),
-      ...question(
-        name,
-        [unfilled],
-        [`has ${place}, which nothing fills, and is`, `have ${place}, which nothing fills, and are`],
-      ),
+      ...question(name, [unfilled], unfilledAre(places), withoutPlaces(name, places)),
     ]);
     return isUnattended ? guesses.map(({ about, text }) => said(about, text)) : guesses;
   }
@@ -220,22 +219,33 @@ const OPEN = [
   'refer to another text or are not finished, and are',
 ] as const;
 
+const unfilledAre = ([place]: ReadonlySet<string>) =>
+  [`has ${place}, which nothing fills, and is`, `have ${place}, which nothing fills, and are`] as const;
+
+/** The condition that leaves out the texts with a place, if it is the only one. */
+const withoutPlaces = (name: string, [place, ...more]: ReadonlySet<string>): string | undefined =>
+  place === undefined || more.length > 0 || place.includes('%')
+    ? undefined
+    : `${conditionWord(name)} not like "%${place}%"`;
+
+/** `without`: the condition that leaves the texts out where they are too many to list. */
 function questionAbout(
   name: string,
   texts: readonly string[],
   [isSent, areSent]: readonly [one: string, all: string],
   { where, null: nothings = [], split = [] }: SheetOptions,
+  without?: string,
 ): Guess {
   const shown = texts.slice(0, MOST_LISTED).map((text) => `"${shortened(text, MAX_SHOWN)}"`);
   const isListed = texts.length <= MOST_LISTED;
   const [are, whose] = texts.length === 1 ? [isSent, 'its row'] : [areSent, 'their rows'];
   const text = `${list([...shown, ...(isListed ? [] : ['…'])])} in "${name}" ${are} sent`;
-  const among = alsoMet(where, conditionAmong(name, '!=', texts));
+  const condition = isListed ? conditionAmong(name, '!=', texts) : without;
   const answers = [
     ...(isSent === UNLIKE[0] && texts.every(isSeveral)
       ? [or('to run each of the parts', { split: [...split, name] })]
       : []),
-    ...(isListed ? [or(`to leave ${whose} out`, { where: among })] : []),
+    ...(condition === undefined ? [] : [or(`to leave ${whose} out`, { where: alsoMet(where, condition) })]),
   ];
   return { ...toConfirm('rows', text, { null: [...nothings, KEEP] }, ...answers), isChoice: true };
 }

@@ -65,6 +65,12 @@ describe('a plain sheet raises no question', () => {
     ]);
   });
 
+  it('if an empty column repeats its header', async () => {
+    const text =
+      'Description,text\n,Good morning to you.\n,See you at noon.\nDescription,A header.\n,Good night.\n';
+    expect(await askedIn('a.csv', text, SPEECH)).toEqual([]);
+  });
+
   it('if a column has single letters', async () => {
     const rows = ['A,Most sewists avoid this.', 'B,Why is that so?', 'A,Look at the seam.'];
     expect(await askedIn('a.csv', `Shot,text\n${rows.join('\n')}\n`, SPEECH)).toEqual([]);

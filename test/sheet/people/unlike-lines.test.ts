@@ -119,6 +119,14 @@ describe('a place in a text that nothing fills', () => {
     ]);
   });
 
+  it('is left out by a condition where many texts have it', async () => {
+    const text = `a fox\n${Array.from({ length: 6 }, (_, at) => `[SUBJECT] beside ${at + 2} trees\n`).join('')}an owl\n`;
+    const { questions } = await planOf(text);
+    const where = 'prompt not like "%[SUBJECT]%"';
+    expect(questions.join()).toContain(`to leave their rows out: --where '${where}' (--null keep)`);
+    expect((await planOf(text, { where })).rows).toBe(2);
+  });
+
   it.each(['[INST] Write a song. [/INST]', '[blurry] fox', 'see [README](a.md)', 'a list[NAME] in code'])(
     'is none in %s',
     async (text) => {
