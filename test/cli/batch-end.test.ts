@@ -94,7 +94,7 @@ describe('the closing line of a batch', () => {
     const again = { rows: 1, executions: 1, seconds: 12.34 };
     const textOf = (executed_again: typeof again): string =>
       closing({ ...SUMMARY, executed_again }, '/b', plain);
-    expect(textOf(again)).toContain('1 row was executed again (the server stopped): 12.3 GPU s lost');
+    expect(textOf(again)).toContain('1 row was executed again (the server stopped): 12 s of GPU time lost');
     expect(textOf({ ...again, rows: 2 })).toContain('2 rows were executed again (the server stopped)');
     expect(closing(SUMMARY, '/b', plain)).not.toContain('again');
   });

@@ -1,5 +1,6 @@
 // events: lists what happened to a batch: start, pauses, user commands, notifications, end; --rows adds each attempt of a row.
 
+import { span } from '../../options/text/printed-numbers.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { eventsFlags } from './batch-flags.ts';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -55,7 +56,7 @@ function attemptLine({ at, row, attempt, outcome, reason, ...run }: AttemptEvent
   const { gpu_used, run_id, run_seconds, cost_usd } = run;
   const facts = [
     gpu_used,
-    run_seconds === undefined ? undefined : `${run_seconds} s`,
+    run_seconds === undefined ? undefined : span(run_seconds),
     cost_usd ? `$${cost_usd.toFixed(4)}` : undefined,
     run_id,
     reason,

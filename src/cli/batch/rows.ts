@@ -26,7 +26,7 @@ import { findBatch } from '../../library/handle/find-batch.ts';
 import { batchLike, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { fromText } from '../format.ts';
-import { plural } from '../../options/text/printed-numbers.ts';
+import { plural, span } from '../../options/text/printed-numbers.ts';
 import { rowJson } from '../json/batch-json.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { nextCommand } from '../next-command.ts';
@@ -148,7 +148,7 @@ async function print(
 }
 
 const againText = ({ lost_executions: times = 0, lost_seconds: seconds = 0 }: AttemptRecord): string =>
-  times === 0 ? '' : `  executed again (${seconds} s lost)`;
+  times === 0 ? '' : `  executed again (${span(seconds)} lost)`;
 
 function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch): string {
   const inputs = Object.entries(byNames(changedInputs(row.inputs, record?.change), file.sheet.inputs)).map(
@@ -156,7 +156,7 @@ function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch):
   );
   const attempts = (record?.attempts ?? []).map(
     (attempt) =>
-      `    ${attempt.attempt}. ${attempt.outcome}${attempt.run_id ? `  run ${attempt.run_id}` : ''}${attempt.gpu_used ? `  ${attempt.gpu_used}` : ''}${attempt.run_seconds === undefined ? '' : `  ${attempt.run_seconds} s`}${againText(attempt)}${attempt.reason ? `  ${attempt.reason}` : ''}`,
+      `    ${attempt.attempt}. ${attempt.outcome}${attempt.run_id ? `  run ${attempt.run_id}` : ''}${attempt.gpu_used ? `  ${attempt.gpu_used}` : ''}${attempt.run_seconds === undefined ? '' : `  ${span(attempt.run_seconds)}`}${againText(attempt)}${attempt.reason ? `  ${attempt.reason}` : ''}`,
   );
   const gpu = record?.gpu_asked ?? row.gpu;
   const files = (record?.files ?? []).map((output) => `    ${folder}/${output.path}${nodeText(output)}`);

@@ -87,14 +87,14 @@ const reusedLine = ({ reused, rows, runs, total_cost_usd: usd }: Summary): strin
   `  reused ${count(reused)} of ${count(rows)}; ${plural(runs, 'run')} bought${ifPaid(usd, (amount) => `, ${amount}`)}`;
 
 const climbingLine = ({ runs, seconds, cost_usd: usd }: NonNullable<Summary['climbing']>): string =>
-  `  climbing  ${plural(runs, 'run')} below the rung that worked: ${seconds.toFixed(1)} GPU s${estimated(usd)}`;
+  `  climbing  ${plural(runs, 'run')} below the rung that worked: ${span(seconds)} of GPU time${estimated(usd)}`;
 
 const estimated = (usd: number | undefined): string => ifPaid(usd, (amount) => `, ${amount} estimated`);
 
 /** Runs beyond those of the rows that were paid for, or may have been. */
 function spendLines(summary: Summary, paint: Paint): readonly string[] {
   const { duplicates, undelivered, executed_again: again, unseen_runs_at_most: unseen, lists } = summary;
-  const seconds = `${duplicates.gpu_seconds.toFixed(1)} GPU s`;
+  const seconds = `${span(duplicates.gpu_seconds)} of GPU time`;
   const why = lists === 'none' ? 'the service has no run list' : 'the run list may lack runs';
   const lines = [
     duplicates.runs > 0
@@ -105,7 +105,7 @@ function spendLines(summary: Summary, paint: Paint): readonly string[] {
       : undefined,
     again === undefined
       ? undefined
-      : `${plural(again.rows, 'row')} ${again.rows === 1 ? 'was' : 'were'} executed again (the server stopped): ${again.seconds.toFixed(1)} GPU s lost`,
+      : `${plural(again.rows, 'row')} ${again.rows === 1 ? 'was' : 'were'} executed again (the server stopped): ${span(again.seconds)} of GPU time lost`,
     unseen > 0
       ? `${plural(unseen, 'request')} may have started a run that was never seen: ${why}`
       : undefined,
