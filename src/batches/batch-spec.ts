@@ -1,6 +1,7 @@
 // The parameters of a batch besides its sheet: deployment, service and settings. Defaults are chosen here once and stored in
 // batch.json.
 
+import { AUTO_EXCLUDES_LADDER, AUTO_WITH_LADDER } from '../options/excludes.ts';
 import { USUAL_RETRIES } from '../options/bounds-and-defaults.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { AUTO_START, mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
@@ -236,7 +237,7 @@ export function refusePast({ deadlineAt }: Settings): void {
 
 function refuseNoRoom(settings: Settings, ladder: readonly string[] | undefined): void {
   const { adaptive, concurrency, unconfirmed } = settings;
-  if (adaptive && ladder) throw problem('E602', { what: 'concurrency "auto" and ladder exclude each other' });
+  if (adaptive && ladder) throw problem('E602', { what: AUTO_EXCLUDES_LADDER, hint: AUTO_WITH_LADDER.hint });
   const { retries, retriesByKind } = settings;
   const resubmits = unconfirmed?.rule === 'resubmit';
   if (!adaptive) refuseTooMany({ concurrency, retries, retriesByKind, ladder, resubmits });

@@ -1,7 +1,7 @@
 // A limit of the cost (--max-cost) that does not suffice: below what one run may cost, so that no run could be sent, or below what all rows
 // are forecast to cost, so that the batch would pause.
 
-import { MAX_COST_LIMIT_NANO } from '../options/bounds-and-defaults.ts';
+import { nanoOf, upToCent } from '../options/text/printed-numbers.ts';
 import { estimateOf, type PlannedRows } from '../results/estimate.ts';
 import { attemptCosts } from '../store/attempt-cost-bound.ts';
 
@@ -15,9 +15,6 @@ export type LowBudget = {
   /** A limit that suffices for all rows. */
   readonly enoughNano: number;
 };
-
-const NANO = 1e9;
-const CENT_NANO = 1e7;
 
 /** undefined without a limit, and for a limit that suffices as far as is known. */
 export async function lowBudget(out: string, planned: PlannedRows): Promise<LowBudget | undefined> {
@@ -35,20 +32,16 @@ export async function lowBudget(out: string, planned: PlannedRows): Promise<LowB
   const dearest = runs.toSorted((a, b) => b.nano - a.nano)[0];
   if (dearest === undefined) return undefined;
   const { cost_usd: cost } = await estimateOf(out, planned);
-  const forecastNano = cost === null ? undefined : Math.round(cost.expected * NANO);
+  const forecastNano = cost === null ? undefined : nanoOf(cost.expected);
   if (maxNano >= dearest.nano && maxNano >= (forecastNano ?? 0)) return undefined;
   // The last run needs its reservation beside what the others have cost.
-  const likely = cost === null ? Number.POSITIVE_INFINITY : cost.high * NANO + dearest.nano;
-  const most = runs.reduce((sum, { places, nano }) => sum + places * nano, 0);
+  const likely = cost === null ? Number.POSITIVE_INFINITY : nanoOf(cost.high) + dearest.nano;
+  const most = runs.reduce((sum, run) => sum + run.places * run.nano, 0);
   return {
     maxNano,
     runNano: dearest.nano,
     gpu: dearest.gpu,
     forecastNano,
-    enoughNano: inCents(Math.max(dearest.nano, Math.min(likely, most))),
+    enoughNano: upToCent(Math.max(dearest.nano, Math.min(likely, most))),
   };
 }
-
-/** Rounded up. */
-const inCents = (nano: number): number =>
-  Math.min(MAX_COST_LIMIT_NANO, Math.ceil(nano / CENT_NANO) * CENT_NANO);

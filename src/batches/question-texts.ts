@@ -2,7 +2,7 @@
 
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord, terminalLine } from '../errors/outside-text.ts';
-import { count, exactMoney, plural } from '../options/text/printed-numbers.ts';
+import { count, exactMoney, nanoOf, plural } from '../options/text/printed-numbers.ts';
 import { guessesRefused, printedAnswers } from '../sheet/guesses/guess.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { LowBudget } from './low-budget.ts';
@@ -232,7 +232,7 @@ function boughtText({
   batches,
 }: Question & { readonly id: 'boughtBefore' }): string {
   const where = batches === undefined ? '' : ` in ${list(batches)}`;
-  const cost = expectedUsd ? `, about ${exactMoney(expectedUsd * 1e9)}` : '';
+  const cost = expectedUsd ? `, about ${exactMoney(nanoOf(expectedUsd))}` : '';
   return `${plural(rows, 'row')}, of which ${count(paid)} succeeded or may have a run that was paid for${where}${cost}`;
 }
 

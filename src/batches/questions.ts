@@ -2,7 +2,7 @@
 // its user; a command answers with flags, a program with options.
 
 import { definedOnly } from '../options/defined-only.ts';
-import { exactMoney, plural } from '../options/text/printed-numbers.ts';
+import { exactMoney, plural, usdOf } from '../options/text/printed-numbers.ts';
 import { flagsOf, membersOf } from '../options/written-options.ts';
 import { choosesRows, unconfirmed, type Guess, type GuessOptions } from '../sheet/guesses/guess.ts';
 import type { FilesFound } from '../sheet/input-files.ts';
@@ -279,12 +279,12 @@ const ANSWERS: {
   outsideFiles: () => yes([['--accept-files']], 'acceptFiles: true', { outsideFiles: 'accept' }),
   manyRows: ({ rows }) => yes([['--limit', String(rows)]], `limit: ${rows}`, { manyRows: 'accept' }),
   lowBudget: ({ maxNano, runNano, enoughNano }) => {
-    const usd = enoughNano / 1e9;
+    const limit = usdOf(enoughNano);
     const raise: QuestionAnswer = {
       key: 'r',
       text: `raise the limit to ${exactMoney(enoughNano)}, which suffices for all rows`,
-      flags: [['--max-cost', String(usd)]],
-      option: `maxCost: ${usd}`,
+      flags: [['--max-cost', String(limit)]],
+      option: `maxCost: ${limit}`,
       with: { answers: {}, settings: { maxCostNano: enoughNano } },
     };
     const keep: QuestionAnswer = {

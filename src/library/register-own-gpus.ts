@@ -31,6 +31,7 @@ import type { StatedPrice } from '../host/settings/named-model.ts';
 import { takeStateFolder } from '../host/state-folder.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Servers } from './servers.ts';
+import { nanoOf } from '../options/text/printed-numbers.ts';
 
 export type GivenGpus = {
   readonly servers: readonly {
@@ -205,7 +206,7 @@ function withVendors(
     ...(workflow && { workflow }),
     ...(inputsFile !== undefined && { inputs: inputsSchemaIn(inputsFile) }),
     ...(runTimeoutSeconds !== undefined && { runTimeoutSeconds }),
-    ...(price && { price: { per: price.per, nano: Math.round(price.usd * NANO) } }),
+    ...(price && { price: { per: price.per, nano: nanoOf(price.usd) } }),
   }));
   return { ...request, servers: [...request.servers, ...accounts, ...containers], models: named };
 }
@@ -226,8 +227,6 @@ export function vendorAccount(
   const address = environment[`RUNSHEET_${vendor.toUpperCase()}_URL`] || url;
   return { url: address, kind: vendor, ...(keyFile === undefined ? { key } : { headersFile: keyFile }) };
 }
-
-const NANO = 1e9;
 
 /** `flux` of `owner/flux:version`; the host of an address. */
 const nameOf = (model: string): string =>

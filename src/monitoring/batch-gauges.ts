@@ -4,10 +4,9 @@
 import { Gauge, type Registry } from 'prom-client';
 import { OUTCOMES } from '../batch/outcome.ts';
 import { BATCH_STATES, type BatchFigures, type KnownBatch, OPEN_PHASES } from './batch-figures.ts';
+import { usdOf } from '../options/text/printed-numbers.ts';
 
 const REQUEST_RESULTS = ['accepted', 'rejected', 'throttled', 'blocked', 'unconfirmed'] as const;
-
-const NANO = 1e9;
 
 /** The GPU label of rows that ask for none. */
 const DEFAULT_GPU = 'default';
@@ -95,17 +94,17 @@ const READINGS: readonly GaugeReading[] = [
   number(
     'budget_usd',
     'The limit of the cost (--max-cost) in US dollars, while the batch runs',
-    ({ budget, maxCostNano }) => budget && maxCostNano && maxCostNano / NANO,
+    ({ budget, maxCostNano }) => budget && maxCostNano && usdOf(maxCostNano),
   ),
   number(
     'budget_spent_usd',
     'What counts as spent of the limit',
-    ({ budget }) => budget && budget.spentNano / NANO,
+    ({ budget }) => budget && usdOf(budget.spentNano),
   ),
   number(
     'budget_reserved_usd',
     'What is reserved for runs in flight',
-    ({ budget }) => budget && budget.reservedNano / NANO,
+    ({ budget }) => budget && usdOf(budget.reservedNano),
   ),
 ];
 

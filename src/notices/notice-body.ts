@@ -12,7 +12,7 @@ import type { BatchFile } from '../store/batch-file.ts';
 import type { FiringError, ScheduleNotice } from '../batch/notices/schedule-notice.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';
 import { withoutSecrets } from '../errors/redact.ts';
-import { money } from '../options/text/printed-numbers.ts';
+import { money, usdOf } from '../options/text/printed-numbers.ts';
 
 const count = z.number().int().nonnegative();
 
@@ -92,7 +92,7 @@ export function noticeBody(
     rows,
     refused: refused.length === 0 ? undefined : refused.map(shownRefusal),
     costUsd: havePrices(service.prices) ? (knownCost(costUsd, progress.unpriced) ?? undefined) : undefined,
-    maxCostUsd: maxCostNano === undefined ? undefined : maxCostNano / 1e9,
+    maxCostUsd: maxCostNano === undefined ? undefined : usdOf(maxCostNano),
     pause: pause && { ...pause, help: pauseHint(batch, pause, false, progress.budget?.neededNano) },
   });
   return { ...body, text: textOf(body) };

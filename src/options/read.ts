@@ -4,7 +4,7 @@ import { UNCONFIRMED_RULES, type Axes, type Repeat, type Unconfirmed } from './b
 import { MAX_NOTIFY_TARGETS } from './bounds-and-defaults.ts';
 import type { KeptOf } from './limits.ts';
 import { isObject, type Wrong } from './kinds.ts';
-import { count } from './text/printed-numbers.ts';
+import { count, nanoOf, usdOf } from './text/printed-numbers.ts';
 import { readTarget } from './notify-target.ts';
 import { readMoment } from './moment.ts';
 import type { OptionKind } from './table.ts';
@@ -42,8 +42,8 @@ export function msOf(input: string): number {
 }
 
 /** `20`, `19.95` or `$20` in nano-dollars. A number from a program is rounded to whole nano-dollars. */
-function nanoOf(written: unknown): number {
-  if (typeof written === 'number') return Math.round(written * 1e9);
+function writtenNano(written: unknown): number {
+  if (typeof written === 'number') return nanoOf(written);
   const [, dollars, decimals = ''] = /^\$?(\d{1,7})(?:\.(\d{1,9}))?$/.exec(textFrom(written)) ?? [];
   return dollars === undefined ? Number.NaN : Number(dollars + decimals.padEnd(9, '0'));
 }
@@ -123,9 +123,9 @@ const FORMS: { readonly [T in OptionKind['type']]: Form<Extract<OptionKind, { re
   },
   money: {
     form: () => 'usd',
-    expected: ({ most }) => `an amount in US dollars above 0, up to ${count(most / 1e9)}`,
+    expected: ({ most }) => `an amount in US dollars above 0, up to ${count(usdOf(most))}`,
     examples: () => ['20', '7.50'],
-    read: (kind, written) => kept(kind, nanoOf(written)),
+    read: (kind, written) => kept(kind, writtenNano(written)),
   },
   moment: {
     form: () => 'time',

@@ -174,12 +174,7 @@ export function summaryOf(
     seconds: (endedAt - startedAt - idleBefore(idle, endedAt)) / 1000,
     idle: shownIdle(idle),
     cost_usd: knownCost(cost, unpriced),
-    gpus: Object.fromEntries(
-      Object.entries(tally.gpus).map(([gpu, { runs, seconds, costUsd }]) => [
-        gpu,
-        { runs, seconds, cost_usd: knownCost(rounded(costUsd), unpriced) },
-      ]),
-    ),
+    gpus: gpuUse(tally, unpriced),
     ...climbingOf(file, tally),
     ...usefulIn(file, progress),
     requests: ledger,
@@ -189,6 +184,14 @@ export function summaryOf(
     unseen_runs_at_most: unseenAtMost(ledger, reading.lists),
   };
 }
+
+export const gpuUse = ({ gpus }: Tally, unpriced: number | undefined): Summary['gpus'] =>
+  Object.fromEntries(
+    Object.entries(gpus).map(([gpu, { runs, seconds, costUsd }]) => [
+      gpu,
+      { runs, seconds, cost_usd: knownCost(rounded(costUsd), unpriced) },
+    ]),
+  );
 
 function climbingOf({ sheet }: BatchFile, { climbing }: Tally): Pick<Summary, 'climbing'> {
   if (sheet.options.ladder === undefined) return {};

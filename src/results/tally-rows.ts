@@ -11,6 +11,7 @@ import {
   type Tally,
 } from '../batch/accounting/tally.ts';
 import { gpuSecondsOf, placeOf, type AttemptRecord, type PartRecord } from './row-record.ts';
+import { nanoOf } from '../options/text/printed-numbers.ts';
 
 type Counted = Pick<PartRecord, 'outcome' | 'attempts' | 'before'>;
 
@@ -54,8 +55,8 @@ export function runCostsIn(
     .flatMap(({ outcome, cost_usd: cost = 0, cost_incomplete, gpu_asked = '' }) => {
       if (outcome !== 'succeeded' || cost === 0 || cost_incomplete) return [];
       const rung = ladder.indexOf(gpu_asked);
-      const nano = Math.round(cost * 1e9);
-      const runCost: RunCost = rung < 0 ? [place, nano] : [place, nano, rung];
+      const costNano = nanoOf(cost);
+      const runCost: RunCost = rung < 0 ? [place, costNano] : [place, costNano, rung];
       return [runCost];
     });
 }

@@ -1,5 +1,6 @@
 // The deployments of the service: the format of a deployments file, and the two default deployments.
 
+import { usdOf } from '../options/text/printed-numbers.ts';
 import { z } from 'zod';
 import { parseExactly } from '../host/formats/exact-json.ts';
 import { GPUS, type Gpu } from '../options/facts/gpu.ts';
@@ -289,7 +290,7 @@ function shownPrice(price: Price | undefined): Pick<AnswerOf<typeof deploymentSh
   if (price === undefined) return {};
   const { per } = price;
   if (per === 'told') return { price: { per }, run_price: per };
-  const usd = price.nano / 1e9;
+  const usd = usdOf(price.nano);
   // How many files a run makes is known at its end.
   const runPrice = per === 'run' ? usd : 'told';
   return { price: { per, usd }, ...(per !== 'second' && { run_price: runPrice }) };

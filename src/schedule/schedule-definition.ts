@@ -6,6 +6,7 @@ import type { SheetFormat } from '../sheet/formats.ts';
 import { named, MAX_SCHEDULE_NAME } from '../options/kinds.ts';
 import { isAddress, shownAddress } from '../errors/redact.ts';
 import { SCHEDULE_DEFAULTS, type Overlap } from '../options/choices.ts';
+import { exactMoney } from '../options/text/printed-numbers.ts';
 import type { BatchRequest } from '../batches/batch-request.ts';
 import { parseCron, ownZone, shown, zoneOf } from './cron.ts';
 
@@ -127,11 +128,11 @@ export function settingsChanged(old: object, changed: object): readonly string[]
   return names.map((name) => changeText(name, before.get(name), after.get(name)));
 }
 
-/** The values as the user wrote them, for numbers that are stored with their unit in the name. */
+/** The values as a user may write them, for numbers that are stored with their unit in the name. */
 const UNITS: Readonly<Record<string, (value: number) => string>> = {
   Ms: (value) => `${value / 1_000}s`,
   At: (value) => new Date(value).toISOString(),
-  Nano: (value) => `$${value / 1e9}`,
+  Nano: (value) => exactMoney(value),
 };
 
 /** `deadline 28800s → none` */

@@ -1,4 +1,4 @@
-import { GPUS, type Gpu } from '../options/facts/gpu.ts';
+import { GPU_MEMORY_GB, GPUS, type Gpu } from '../options/facts/gpu.ts';
 import { correctionOf, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { shortened } from './sheet-record.ts';
 
@@ -17,21 +17,11 @@ export function wrongGpu(gpu: string, flag: string): RunsheetError {
   return problem('E201', facts, { correction: correctionOf(gpu, facts.near) });
 }
 
-/** The memory of each GPU; the one with two sizes has two names. */
-const MEMORY: Readonly<Record<Gpu, string>> = {
-  T4: '16',
-  L4: '24',
-  A10G: '24',
-  L40S: '48',
-  A100: '40',
-  'A100-80GB': '80',
-  H100: '80',
-};
-
+/** Names with and without the memory; the GPU with two sizes has two names. */
 const NAMED: ReadonlyMap<string, Gpu> = new Map(
   GPUS.flatMap((gpu) => {
     const plain = plainGpu(gpu.replace(/-80GB$/, ''));
-    const withMemory = [`${plain}${MEMORY[gpu]}`, `${plain}${MEMORY[gpu]}gb`];
+    const withMemory = [`${plain}${GPU_MEMORY_GB[gpu]}`, `${plain}${GPU_MEMORY_GB[gpu]}gb`];
     return [plainGpu(gpu), ...withMemory].map((name) => [name, gpu] as const);
   }),
 );

@@ -6,6 +6,7 @@ import { GPUS } from '../options/facts/gpu.ts';
 import { priceOf } from '../options/facts/prices.ts';
 import { isVendor, vendorFacts } from '../options/facts/server-kind.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
+import { nanoOf } from '../options/text/printed-numbers.ts';
 
 /**
  * The seconds that a run may be billed beyond its time limit. The service's specification names no bound. The limit
@@ -37,9 +38,7 @@ export function attemptCosts(facts: CostFacts): Readonly<Record<string, number>>
   const { runPrice } = facts.deployment;
   if (runPrice === 'told') return {};
   if (runPrice !== undefined)
-    return Object.fromEntries(
-      ['', ...GPUS, ...gpusOf(facts)].map((gpu) => [gpu, Math.round(runPrice * 1e9)]),
-    );
+    return Object.fromEntries(['', ...GPUS, ...gpusOf(facts)].map((gpu) => [gpu, nanoOf(runPrice)]));
   const seconds = timeLimit(facts);
   if (seconds === undefined) return {};
   const { prices } = facts.service;
@@ -47,7 +46,7 @@ export function attemptCosts(facts: CostFacts): Readonly<Record<string, number>>
   const own = facts.deployment.gpu === undefined ? 0 : highestPrice(prices, facts.deployment.gpu);
   const costs = [...new Set([...GPUS, ...gpusOf(facts)])].map((gpu) => {
     const price = Math.max(own, highestPrice(prices, gpu));
-    return [gpu, Math.round(price * (seconds + COLD_START_BOUND_S) * 1e9)] as const;
+    return [gpu, nanoOf(price * (seconds + COLD_START_BOUND_S))] as const;
   });
   return Object.fromEntries(costs.filter(([, cost]) => Number.isSafeInteger(cost)));
 }

@@ -207,7 +207,7 @@ describe('a ladder of GPUs', () => {
     const { state } = new LadderWorld(classes(4, 1), needing(12));
     expect(changeLimits(state, { concurrency: 8, adaptive: true })).toEqual({
       ok: false,
-      note: 'the concurrency of a batch with a ladder cannot be found',
+      note: 'concurrency auto and ladder exclude each other: rows of several size classes share each GPU',
     });
   });
 });

@@ -59,7 +59,7 @@ describe('two definitions', () => {
     const settings = { ...before.request.settings, maxCostNano: 20e9, deadlineAt: Date.UTC(2026, 11, 24) };
     const after = { ...before, deadlineMs: 28_800_000, request: { ...before.request, settings } };
     expect(changesBetween(before, after)).toEqual([
-      'maxCost none → $20',
+      'maxCost none → $20.00',
       'deadline none → 2026-12-24T00:00:00.000Z',
       'deadline none → 28800s',
     ]);

@@ -1,5 +1,6 @@
 // Changes the limits of a running batch, and says what changed or why nothing did.
 
+import { AUTO_EXCLUDES_LADDER } from '../../options/excludes.ts';
 import { mostConcurrency, MAX_STATE_BYTES } from '../bounds.ts';
 import { attemptCost } from '../sending-limits/budget.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state/state.ts';
@@ -56,8 +57,7 @@ function roomFor(state: State, params: BatchParams): string | undefined {
   const retries = mostRetries(params);
   const isRaised = retries > mostRetries(state.params);
   const most = mostConcurrency(retries, unconfirmed.rule === 'resubmit');
-  if (params.adaptive !== undefined && params.ladder !== undefined)
-    return 'the concurrency of a batch with a ladder cannot be found';
+  if (params.adaptive !== undefined && params.ladder !== undefined) return AUTO_EXCLUDES_LADDER;
   // A change of another limit needs no more space.
   const needsMore = isRaised || concurrency > state.params.concurrency;
   if (needsMore && concurrency > most)

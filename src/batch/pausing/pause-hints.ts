@@ -1,6 +1,6 @@
 // The hint that a paused batch prints: the steps of the user, and the command that continues the batch.
 
-import { MAX_COST_LIMIT_NANO } from '../../options/bounds-and-defaults.ts';
+import { upToCent, usdOf } from '../../options/text/printed-numbers.ts';
 import type { PauseKind } from './pause-kinds.ts';
 
 /** The steps that a user takes, and the event with which the batch continues on its own, as long as servers run it. */
@@ -30,7 +30,7 @@ const HINTS: Readonly<Record<PauseKind, Way | HintText>> = {
   budget: (_, resume, neededNano) =>
     neededNano === undefined
       ? `to continue without a limit: ${resume} --max-cost none`
-      : `to continue with a limit that all rows fit into: ${resume} --max-cost ${dollars(neededNano)}`,
+      : `to continue with a limit that all rows fit into: ${resume} --max-cost ${usdOf(upToCent(neededNano))}`,
   canary: (batch, resume) =>
     `show the rows: runsheet rows ${batch}; one that retry sends again with --set is tried alone; to send the others: ${resume}; to stop: runsheet cancel ${batch}`,
   alike: (batch, resume) =>
@@ -70,9 +70,3 @@ export function pauseHint(
   const automatically = `it continues automatically when ${until}; to retry immediately: ${resume}`;
   return first === undefined ? automatically : `${first}; ${automatically}`;
 }
-
-const CENT_NANO = 1e7;
-
-/** In whole cents, rounded up. */
-const dollars = (nano: number): string =>
-  String(Math.min(MAX_COST_LIMIT_NANO, Math.ceil(nano / CENT_NANO) * CENT_NANO) / 1e9);

@@ -10,8 +10,8 @@ import { accountsOf, nextAccount, unsentIn, type Account } from '../state/lanes.
 import type { BatchParams } from '../params.ts';
 import type { WaitingRow } from '../state/row-state.ts';
 import type { State } from '../state/state.ts';
+import { nanoOf } from '../../options/text/printed-numbers.ts';
 
-const NANO = 1e9;
 const UNBOUNDED = Number.POSITIVE_INFINITY;
 
 type Accounts = Pick<State, 'params' | 'lanes' | 'tally'>;
@@ -51,7 +51,7 @@ export const unpricedIn = ({ lanes }: Accounts): number =>
 
 /** The cost of all collected runs, plus the highest cost of every attempt whose cost will never be known. */
 export const spentNano = (state: Accounts): number =>
-  Math.round(costSoFar(state.tally) * NANO) +
+  nanoOf(costSoFar(state.tally)) +
   sumOf(state, (account) => (mayGuess(state, account) ? account.unpriced : 0), highestCost);
 
 /** An attempt of unknown cost stays reserved until some run has shown what it may have cost. */

@@ -1,7 +1,7 @@
 // The texts that Temporal's UI shows of a batch from its start on.
 
 import { clipped, clippedAtWord } from '../../options/text/clipped.ts';
-import { count, money, plural } from '../../options/text/printed-numbers.ts';
+import { count, money, plural, usdOf } from '../../options/text/printed-numbers.ts';
 import { rowsDone } from '../accounting/tally.ts';
 import type { Command } from '../commands.ts';
 import { laneOf, numberOf } from '../state/lanes.ts';
@@ -132,7 +132,7 @@ export function currentDetails(shown: Progress): string {
 }
 
 const costText = (costUsd: number, maxCostNano?: number): string =>
-  `${money(costUsd)}${maxCostNano === undefined ? '' : ` of ${money(maxCostNano / 1e9)}`}`;
+  `${money(costUsd)}${maxCostNano === undefined ? '' : ` of ${money(usdOf(maxCostNano))}`}`;
 
 function stateText({ state }: Progress, bad: number): string {
   return bad === 0 ? state : `${state}, ${plural(bad, 'row')} without success`;

@@ -12,7 +12,7 @@ import pMap, { pMapIterable } from 'p-map';
 import { errorMessage, nearest, problem } from '../../errors/error.ts';
 import type { Config } from '../../host/settings/config.ts';
 import { kindFault } from '../../host/formats/output-kind.ts';
-import { beforeUpload, marked, type Media } from '../../service-client/contract/file-inputs.ts';
+import { beforeUpload, marked, type Media, MAX_BYTES } from '../../service-client/contract/file-inputs.ts';
 import type { Spoken } from '../../service-client/open-services.ts';
 import { said, type Guess } from '../../sheet/guesses/guess.ts';
 import type { FilesFound, InputFiles, NoFile } from '../../sheet/input-files.ts';
@@ -24,7 +24,6 @@ import { isWindowsPath, pathInSubsystem } from './windows-path.ts';
 import { FileAddresses, openUploads, UPLOADS_IN_FLIGHT, type FileToUpload } from './file-addresses.ts';
 
 /** The largest file that the run service takes. */
-const MAX_BYTES = 250 * 1024 * 1024;
 /** How many wrong names get a suggestion, which takes listing a folder. */
 const MAX_NEAR = 10;
 const HEAD_BYTES = 4_096;

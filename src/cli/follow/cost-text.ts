@@ -2,7 +2,7 @@
 
 import { costSoFar } from '../../batch/accounting/tally.ts';
 import { aboutCostUsd, type Spent } from '../../library/handle/speedometer.ts';
-import { money } from '../../options/text/printed-numbers.ts';
+import { money, usdOf } from '../../options/text/printed-numbers.ts';
 import type { Summary } from '../../results/summary.ts';
 
 /** Returns undefined while nothing has a cost. */
@@ -19,7 +19,7 @@ export function spentText(spent: Spent): string | undefined {
 function budgetText({ maxCostNano, budget }: Spent): string {
   if (maxCostNano === undefined || budget === undefined) return '';
   const [limit, spent, reserved] = [maxCostNano, budget.spentNano, budget.reservedNano].map((nano) =>
-    money(nano / 1e9),
+    money(usdOf(nano)),
   );
   return ` · limit ${limit}${budget.isEstimate ? ' (an estimate)' : ''}: ${spent} spent, ${reserved} reserved`;
 }

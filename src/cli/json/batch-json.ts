@@ -14,16 +14,16 @@ import {
   shaped,
   time,
   timeOf,
-  usdOf,
   type ShapedFields,
   limitsOf,
   limitsSchema,
   changesOf,
 } from './shape.ts';
+import { gpuUse } from '../../results/summary.ts';
 import { knownCost, withCosts } from '../../options/facts/prices.ts';
 import type { ShownRow } from '../../results/batch-rows.ts';
 import type { ShownEvent } from '../../library/handle/ended-rows.ts';
-import { rounded } from '../../options/text/printed-numbers.ts';
+import { rounded, usdOf } from '../../options/text/printed-numbers.ts';
 
 // The progress that a batch's workflow published, as JSON; null if no server has the batch.
 const requestsSchema = z.object({
@@ -95,12 +95,7 @@ function progressOf(shown: ShownProgress): ShapedFields<z.infer<typeof progressS
     limits: limitsOf(shown),
     by_gpu: byGpu ?? [],
     useful_concurrency: useful,
-    gpus: Object.fromEntries(
-      Object.entries(tally.gpus).map(([gpu, { runs, seconds, costUsd }]) => [
-        gpu,
-        { runs, seconds, cost_usd: knownCost(rounded(costUsd), unpriced) },
-      ]),
-    ),
+    gpus: gpuUse(tally, unpriced),
     requests: ledger,
     budget: budget && {
       spent_usd: usdOf(budget.spentNano),

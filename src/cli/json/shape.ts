@@ -2,6 +2,7 @@
 // are left out, so an internal field cannot reach a script by accident.
 
 import { z } from 'zod';
+import { usdOf } from '../../options/text/printed-numbers.ts';
 import { STORED_LIMITS, type LimitChange, type OptionalLimits } from '../../options/limits.ts';
 
 type Nulls<T> = { [K in keyof T]-?: null extends T[K] ? K : undefined extends T[K] ? K : never }[keyof T];
@@ -46,7 +47,6 @@ export const amount = z.number();
 export const time = z.iso.datetime();
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString();
-export const usdOf = (nano: number): number => nano / 1e9;
 
 /** Exactly one of the two is null. */
 const failures = z.object({ rows: count.nullable(), share: amount.nullable() });

@@ -8,6 +8,7 @@ import { circleIn } from '../../batch/pipeline/stages.ts';
 import { HAS_PASSED, isSpan, readMoment } from '../../options/moment.ts';
 import { msOf } from '../../options/read.ts';
 import type { Servers } from '../../library/servers.ts';
+import { exactMoney } from '../../options/text/printed-numbers.ts';
 import { durationFrom } from '../../library/start/program-rows.ts';
 import type { ProposalSource } from '../../batches/propose.ts';
 import { pipelineNameOf, sheetHash, type StageDefinition } from '../../library/pipeline/started-pipeline.ts';
@@ -134,7 +135,7 @@ function refuseCost({ path }: SheetJob, stages: readonly AskedStage[], most: num
   const sum = limits.reduce<number>((total, cost) => total + (cost ?? 0), 0);
   if (sum > most)
     throw problem('E602', {
-      what: `the stages of ${path} may cost $${sum / 1e9} together, more than its max_cost of $${most / 1e9}`,
+      what: `the stages of ${path} may cost ${exactMoney(sum)} together, more than its max_cost of ${exactMoney(most)}`,
       hint: 'lower max_cost of a stage, or raise that of the job',
     });
 }

@@ -35,7 +35,7 @@ import { serversFor } from '../command-session.ts';
 import { followPipeline } from './pipeline.ts';
 import { pipelineJson } from '../json/pipeline-json.ts';
 import { askedJob, pipelineFlags, type AskedJob, type AskedStage } from './pipeline-job.ts';
-import { money } from '../../options/text/printed-numbers.ts';
+import { money, usdOf } from '../../options/text/printed-numbers.ts';
 
 /** Shows all stages: the batches of those with a sheet, and when the others follow. */
 export async function planPipeline(context: Context, flags: SheetFlags, path: string): Promise<void> {
@@ -82,7 +82,7 @@ function planLine(
         : pick
           ? `after the picks of ${from}`
           : `after ${from}`;
-  const most = maxCostNano === undefined ? '' : `, at most ${money(maxCostNano / 1e9)}`;
+  const most = maxCostNano === undefined ? '' : `, at most ${money(usdOf(maxCostNano))}`;
   return `stage ${name}: ${deployment}, ${when}${most}`;
 }
 

@@ -1,6 +1,7 @@
 // The price of a vendor, stated by its user or described by the vendor, and the cost of a run there: as the vendor tells at
 // its end, else by the stated price, else by the described one. An unknown cost is never 0.
 
+import { nanoOf } from '../../options/text/printed-numbers.ts';
 import { z } from 'zod';
 
 /**
@@ -67,5 +68,5 @@ export function costNanoOf(
 /** The cost of a run that a vendor tells as US dollars in a text. */
 export function nanoOfUsd(text: unknown): number | undefined {
   const usd = typeof text === 'string' && text.trim() !== '' ? Number(text) : Number.NaN;
-  return usd >= 0 ? usd * 1e9 : undefined;
+  return usd >= 0 ? nanoOf(usd) : undefined;
 }

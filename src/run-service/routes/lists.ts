@@ -26,6 +26,7 @@ import { shownDeployment, type Deployment } from '../service-deployments.ts';
 import { idsOf } from '../identity.ts';
 import type { Service } from '../service.ts';
 import { read, Refused, route } from './refusals.ts';
+import { usdOf } from '../../options/text/printed-numbers.ts';
 
 /** The recommended poll intervals for clients. They are short, because lists are always up to date here. */
 export const profileOf = (
@@ -77,7 +78,7 @@ function pricesOf({ gpus }: Service, deployment: Deployment | undefined): Readon
 
 /** The vendor stands in the place of a GPU. */
 const pricesOfVendor = ({ gpu, price }: Deployment): Readonly<Record<string, number>> =>
-  price?.per === 'second' ? { [gpu]: price.nano / 1e9 } : {};
+  price?.per === 'second' ? { [gpu]: usdOf(price.nano) } : {};
 
 const SHORT_PAGE = 100;
 

@@ -1,9 +1,10 @@
 // Handles uploads: a form on V2, an upload address on V1. Downloads need no token, like in the real service.
 
+import { MAX_BYTES } from '../../service-client/contract/file-inputs.ts';
 import multipart from '@fastify/multipart';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
-import { PATHS, MAX_UPLOAD_BYTES_V1, uploadQuerySchema } from '../../service-client/contract/paths.ts';
+import { PATHS, MAX_BYTES_V1, uploadQuerySchema } from '../../service-client/contract/paths.ts';
 import { missingAt } from '../../service-client/contract/refusal.ts';
 import type { AnswerOf, uploadShown, v1UploadUrlShown } from '../../service-client/contract/shown.ts';
 import { V1 } from '../auth.ts';
@@ -11,7 +12,6 @@ import type { OwnerRequests } from '../owner-requests.ts';
 import type { Service } from '../service.ts';
 import { notFound, Refused, route } from './refusals.ts';
 
-const MAX_BYTES = 250 * 1024 * 1024;
 const TAKEN = /^(image|video|audio|application)\//;
 const FILES = '/files/uploads';
 /** Only the file is streamed; other parts of the form are held in memory. */
@@ -87,7 +87,7 @@ export function serveUploaded(app: FastifyInstance, { uploads }: Service, reques
     const id = idIn(request);
     if (request.method === 'PUT') {
       const body = (request.body as Readable | undefined) ?? Readable.from([]);
-      const isFilled = await fromBody(() => uploads.fill(id, body, MAX_UPLOAD_BYTES_V1));
+      const isFilled = await fromBody(() => uploads.fill(id, body, MAX_BYTES_V1));
       return isFilled ? reply.code(200).send() : notFound(reply);
     }
     const upload = uploads.find(id);

@@ -6,6 +6,7 @@ import type { RunRow } from '../database.ts';
 import type { Deployment } from '../service-deployments.ts';
 import { callIdOf, idsOf, uuidOf } from '../identity.ts';
 import type { Output, RunWork } from '../executors/executor.ts';
+import { usdOf } from '../../options/text/printed-numbers.ts';
 
 export type Links = {
   readonly origin: string;
@@ -73,7 +74,7 @@ export function recordOf(
     cold_start_duration_total: secondsBetween(createdMs, startedMs),
     run_duration: secondsBetween(startedMs, endedMs),
     ...(row.lostRuns === 0 ? {} : { lost_executions: row.lostRuns, lost_duration: row.lostMs / 1000 }),
-    ...(costNano === undefined ? {} : { cost_usd: costNano / 1e9 }),
+    ...(costNano === undefined ? {} : { cost_usd: usdOf(costNano) }),
     deployment_id: row.deploymentId,
   };
 }

@@ -1,6 +1,9 @@
 // Inputs that take a file. The address of a file that was uploaded for a row ends with `#sha256=…`, so that equal content makes
 // equal rows, wherever it was uploaded. The service gets the address without this mark.
 
+/** The largest file that the service takes. */
+export const MAX_BYTES = 250 * 1024 * 1024;
+
 export const FILE_TYPES = [
   'file',
   'image',

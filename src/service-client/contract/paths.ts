@@ -111,13 +111,13 @@ const UPLOAD_TYPES_V1 = [
   'video/webm',
   'application/octet-stream',
 ] as const;
-export const MAX_UPLOAD_BYTES_V1 = 50 * 1024 * 1024;
+export const MAX_BYTES_V1 = 50 * 1024 * 1024;
 
 /** The query of V1's request for an upload address. */
 export const uploadQuerySchema = z
   .object({
     type: z.enum(UPLOAD_TYPES_V1),
-    file_size: z.coerce.number().int().min(1).max(MAX_UPLOAD_BYTES_V1),
+    file_size: z.coerce.number().int().min(1).max(MAX_BYTES_V1),
   })
   .transform((wire) => ({ type: wire.type, bytes: wire.file_size }));
 

@@ -5,7 +5,7 @@ import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { or, said, type Settled, type Guess, type GuessOptions, plainName } from './guess.ts';
 import { withoutChoices } from '../csv/csv.ts';
 import { flagsOf } from '../../options/written-options.ts';
-import { isJson, isWorkbook, type SheetFormat } from '../formats.ts';
+import { isJson, isWorkbook, TRADE_READINGS } from '../formats.ts';
 import { isSkipped, type SheetSource, type SheetOptions } from '../sheet-source.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
 import { guessedEncoding } from './guess-encoding.ts';
@@ -34,7 +34,7 @@ export async function settleReading(
   listed?: string,
 ): Promise<Settled> {
   if (isJson(userOptions.format)) return { options: userOptions, guesses: [] };
-  const trade = TRADE[userOptions.format];
+  const trade = TRADE_READINGS[userOptions.format];
   const isPassage = userOptions.format === 'chat' || userOptions.format === 'markdown';
   if (isPassage && (userOptions.delimiter ?? userOptions.headerRow) !== undefined)
     return settleReading(source, { ...userOptions, format: 'csv' }, inputs, listed);
@@ -82,16 +82,6 @@ export async function settleReading(
   return { options, guesses };
 }
 
-/** How a text of the trade is read. */
-const TRADE: Partial<Record<SheetFormat, string>> = {
-  a1111: 'lines with options of A1111 are read as a table',
-  midjourney: 'prompts with parameters of Midjourney are read as a table',
-  subtitles: 'subtitles are read as a table: index, start, end and text of each cue',
-  markdown: 'the tables of a Markdown text are read',
-  blocks: 'blocks of labelled texts are read as a table',
-  chat: 'messages are read as a table: time, voice and text of each',
-};
-
 async function settleTrade(
   source: SheetSource,
   own: SheetOptions,
@@ -128,7 +118,7 @@ async function settlePrompts(
   const read = await settleReading(source, { ...list, format: 'csv' }, inputs ?? ['prompt'], listed);
   const guess = said(
     'header',
-    TRADE[format] ?? '',
+    TRADE_READINGS[format] ?? '',
     { format },
     or('to send the texts as they stand', { format: 'csv' }),
   );
@@ -143,7 +133,7 @@ async function settleCommands(source: SheetSource, own: SheetOptions, listed = '
   const { format, columns = [listed] } = options;
   return {
     options: { quote: 'none', ...options, ...listOptions(listed), columns, ...guess.options },
-    guesses: [...guesses, said('header', TRADE[format] ?? '', { format }), ...guess.guesses],
+    guesses: [...guesses, said('header', TRADE_READINGS[format] ?? '', { format }), ...guess.guesses],
   };
 }
 

@@ -18,7 +18,7 @@ import { errorMessage } from '../../../errors/error.ts';
 import { mediaTypeOf } from '../../../host/formats/media-types.ts';
 import { keepPart, linkFile, writePart } from '../../whole-file.ts';
 
-const MAX_FILE_BYTES = 8 * 2 ** 30;
+const MAX_BYTES = 8 * 2 ** 30;
 /** A server that sends a file drop by drop must not keep the run forever. */
 const FILE_MS = 3_600_000;
 
@@ -71,7 +71,7 @@ export class KeptFiles {
     let bytes = 0;
     const count = (more: number): void => {
       bytes += more;
-      if (bytes > MAX_FILE_BYTES) throw new FileGone(`the file ${ref.filename} is too large`);
+      if (bytes > MAX_BYTES) throw new FileGone(`the file ${ref.filename} is too large`);
     };
     await writePart(content, `${target}.part`, { count, signal: AbortSignal.timeout(FILE_MS) });
     await keepPart(`${target}.part`, target);

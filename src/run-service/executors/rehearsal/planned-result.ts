@@ -10,6 +10,7 @@
 import { parseExactly } from '../../../host/formats/exact-json.ts';
 import type { Status } from '../../../service-client/contract/statuses.ts';
 import { runSecondsOn, type DeploymentSpec } from '../../service-deployments.ts';
+import { GPU_MEMORY_GB } from '../../../options/facts/gpu.ts';
 import { NO_WORK, type RunWork } from '../executor.ts';
 
 /** Times are milliseconds since 1970. `runMs` is the duration of the run if nothing interrupts it. */
@@ -137,21 +138,9 @@ const progressSteps = (plan: RunPlan): readonly RunStep[] =>
     SHOWN_NODES.has(NODES[index]?.name ?? '') ? [{ kind: 'progress', atMs } as const] : [],
   );
 
-const VRAM_GB: Readonly<Record<string, number>> = {
-  T4: 16,
-  L4: 24,
-  A10G: 24,
-  L40S: 48,
-  A100: 40,
-  'A100-80GB': 80,
-  H100: 80,
-  H200: 141,
-  B200: 192,
-};
-
 /** Whether the GPU has `gb` of memory; true for an unknown GPU. */
 export const hasMemory = (gpu: string, gb: number): boolean =>
-  gb <= (VRAM_GB[gpu] ?? Number.POSITIVE_INFINITY);
+  gb <= ((GPU_MEMORY_GB as Readonly<Record<string, number>>)[gpu] ?? Number.POSITIVE_INFINITY);
 
 /** `inputs` is JSON text, parsed only if the needed memory depends on it. */
 export function neededGb(spec: DeploymentSpec, inputs: () => string): number {

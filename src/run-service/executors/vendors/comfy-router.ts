@@ -15,13 +15,13 @@ import { bodySchemaIn, dataUri, isReadLater, posted, submittedOf, vendorReason }
 /** US dollars of the run, in the answer with its result, for the models whose provider tells a price. */
 const COST = 'x-litellm-response-cost';
 /** Files travel within the request. */
-const MAX_FILE_BYTES = 8 << 20;
+const MAX_BYTES = 8 << 20;
 
 export function openRouter(url: string, { headers }: ServerSettings): Backend {
   const put: Backend['put'] = (file) => {
-    if (file.content.size <= MAX_FILE_BYTES) return dataUri(file);
+    if (file.content.size <= MAX_BYTES) return dataUri(file);
     throw new Error(
-      `Comfy Router takes files of at most ${MAX_FILE_BYTES} bytes, and ${file.name} is larger`,
+      `Comfy Router takes files of at most ${MAX_BYTES} bytes, and ${file.name} is larger`,
     );
   };
   const api = new Router(openHttp(url, headers));
