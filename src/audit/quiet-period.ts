@@ -8,6 +8,7 @@ import type { BatchFile } from '../store/batch-file.ts';
 import { readStarted, type ServiceMoment } from '../store/started.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadBack } from '../batch/commands.ts';
+import { span } from '../options/text/printed-numbers.ts';
 
 type Timed = { readonly service: Pick<BatchFile['service'], 'timing'> };
 
@@ -33,7 +34,7 @@ export function assertQuiet(
     passed.push(at.serviceNow - since.serviceNow);
   const leftMs = quietMsOf(file) - Math.min(...passed);
   if (leftMs <= 0) return;
-  const reason = `its last requests may still start runs; repeat the same command in ${Math.ceil(leftMs / 1000)} s, when the run list is complete`;
+  const reason = `its last requests may still start runs; repeat the same command in ${span(Math.ceil(leftMs / 1_000))}, when the run list is complete`;
   throw problem('E511', { batch: file.batch, reason });
 }
 

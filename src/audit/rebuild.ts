@@ -40,6 +40,7 @@ import { ListReach } from './list-reach.ts';
 import { NoList, listRuns, ownRun, leastShown, type ListParams, type OwnRun } from './list-runs.ts';
 import { Places, takeKnown, type Doubt, type Runs } from './rebuilt-rows.ts';
 import { relearn, rungNow } from '../batch/ladder.ts';
+import { span } from '../options/text/printed-numbers.ts';
 
 /** From the parts: which places are done, and the totals of their rows. */
 type Done = {
@@ -236,7 +237,7 @@ async function readRuns(params: RebuildParams, done: Done, peakConcurrency: numb
   if (ageMs < quietMs)
     throw problem('E511', {
       batch: file.batch,
-      reason: `its last run is ${Math.round(ageMs / 1000)} s old; the run list is complete ${Math.ceil(quietMs / 1000)} s after the last run, so repeat the same command then`,
+      reason: `its last run is ${span(ageMs / 1_000)} old; the run list is complete ${span(quietMs / 1_000)} after the last run, so repeat the same command then`,
     });
   const nowMs = serviceNowMs();
   return { runs, sinceMs: reach.covers(nowMs, back) ? undefined : reach.sinceMs(nowMs) };

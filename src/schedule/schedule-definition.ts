@@ -6,7 +6,7 @@ import type { SheetFormat } from '../sheet/formats.ts';
 import { named, MAX_SCHEDULE_NAME } from '../options/kinds.ts';
 import { isAddress, shownAddress } from '../errors/redact.ts';
 import { SCHEDULE_DEFAULTS, type Overlap } from '../options/choices.ts';
-import { exactMoney } from '../options/text/printed-numbers.ts';
+import { exactMoney, span } from '../options/text/printed-numbers.ts';
 import type { BatchRequest } from '../batches/batch-request.ts';
 import { parseCron, ownZone, shown, zoneOf } from './cron.ts';
 
@@ -128,14 +128,14 @@ export function settingsChanged(old: object, changed: object): readonly string[]
   return names.map((name) => changeText(name, before.get(name), after.get(name)));
 }
 
-/** The values as a user may write them, for numbers that are stored with their unit in the name. */
+/** The values as a user reads them, for numbers that are stored with their unit in the name. */
 const UNITS: Readonly<Record<string, (value: number) => string>> = {
-  Ms: (value) => `${value / 1_000}s`,
+  Ms: (value) => span(value / 1_000),
   At: (value) => new Date(value).toISOString(),
-  Nano: (value) => exactMoney(value),
+  Nano: exactMoney,
 };
 
-/** `deadline 28800s → none` */
+/** `deadline 8 h → none` */
 function changeText(name: string, before = 'none', after = 'none'): string {
   const [, stem = '', unit = ''] = /^(.+)(Ms|At|Nano)$/.exec(name) ?? [];
   const text = UNITS[unit];

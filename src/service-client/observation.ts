@@ -7,6 +7,7 @@ import type { RunTimes } from '../batch/events.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import type { Run } from './contract/run.ts';
 import { outcomeOf } from './run-outcome.ts';
+import { span } from '../options/text/printed-numbers.ts';
 
 /** How long a run may wait for a machine, and run without progress, in milliseconds; undefined means forever. */
 export type Deadlines = { readonly queueMs?: number | undefined; readonly runMs?: number | undefined };
@@ -117,9 +118,6 @@ function overdueReason(
   const serviceAgeMs = serviceNowMs === undefined || fromMs === undefined ? quietMs : serviceNowMs - fromMs;
   if (Math.min(serviceAgeMs, ageMs) <= mostMs) return undefined;
   return isStarted
-    ? `the run made no progress for ${formatDuration(mostMs)}`
-    : `the run did not start within ${formatDuration(mostMs)}`;
+    ? `the run made no progress for ${span(mostMs / 1_000)}`
+    : `the run did not start within ${span(mostMs / 1_000)}`;
 }
-
-const formatDuration = (ms: number): string =>
-  ms >= 3_600_000 ? `${Number((ms / 3_600_000).toFixed(1))} h` : `${Number((ms / 1000).toFixed(1))} s`;

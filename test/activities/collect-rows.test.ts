@@ -256,7 +256,7 @@ describe('collecting rows', () => {
     const download = async (): Promise<never> => {
       requests += 1;
       vi.setSystemTime(Date.now() + 60_000);
-      throw new HostFault('files', 'slow: only 200 bytes/s arrived in 60 s', 1);
+      throw new HostFault('files', 'slow: only 200 bytes/s in 1 min', 1);
     };
     const rows = Array.from({ length: 60 }, (_, at) => ended(at + 1));
     const { deferred } = await write(rows, { download }).finally(() => vi.useRealTimers());
@@ -275,7 +275,7 @@ describe('collecting rows', () => {
     const download = async (): Promise<never> => {
       requests += 1;
       vi.setSystemTime(Date.now() + 60_000);
-      throw new HostFault('files', 'slow: only 200 bytes/s arrived in 60 s', 1);
+      throw new HostFault('files', 'slow: only 200 bytes/s in 1 min', 1);
     };
     const rows = Array.from({ length: 16 }, (_, at) => ended(at + 1));
     const own = { download, downloadSlots: new DownloadSlots(1, 1) };

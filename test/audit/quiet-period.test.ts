@@ -5,6 +5,7 @@ import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { FILE, NOW, STARTED } from './lists.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import { span } from '../../src/options/text/printed-numbers.ts';
 
 const HOUR_MS = 3_600_000;
 const QUIET_MS = quietMsOf(FILE);
@@ -21,9 +22,9 @@ describe('the quiet before a batch is rebuilt', () => {
     const since = { now: NOW, serviceNow: undefined };
     const at = (ms: number) => ({ now: NOW + ms, serviceNow: undefined });
     expect(() => assertQuiet(FILE, since, at(0))).toThrow(
-      `its last requests may still start runs; repeat the same command in ${Math.ceil(QUIET_MS / 1000)} s, when the run list is complete`,
+      `its last requests may still start runs; repeat the same command in ${span(Math.ceil(QUIET_MS / 1_000))}, when the run list is complete`,
     );
-    expect(() => assertQuiet(FILE, since, at(QUIET_MS - 1))).toThrow('in 1 s');
+    expect(() => assertQuiet(FILE, since, at(QUIET_MS - 1))).toThrow('in 1.0 s');
     expect(() => assertQuiet(FILE, since, at(QUIET_MS))).not.toThrow();
   });
 
@@ -32,7 +33,7 @@ describe('the quiet before a batch is rebuilt', () => {
     ['the service', { now: NOW + QUIET_MS - 1, serviceNow: STARTED + HOUR_MS }],
   ])('is not shortened by a leap of the clock of %s', (_, at) => {
     const since = { now: NOW, serviceNow: STARTED };
-    expect(() => assertQuiet(FILE, since, at)).toThrow('in 1 s');
+    expect(() => assertQuiet(FILE, since, at)).toThrow('in 1.0 s');
   });
 });
 

@@ -340,7 +340,7 @@ describe('a rebuilding', () => {
         ...overrides,
       });
     const young = [{ place: 1, status: 'running', at: NOW - 1_000 }];
-    await expect(rebuilding(young)).rejects.toThrow(/its last run is 1 s old/);
+    await expect(rebuilding(young)).rejects.toThrow(/its last run is 1.0 s old/);
     const { id } = FILE.deployment;
     const refused = { code: 'E511', message: expect.stringContaining('no list that shows webhooks') };
     await expect(rebuilding([], { file: { ...FILE, deployment: { id } } })).rejects.toMatchObject(refused);

@@ -15,8 +15,8 @@ describe('deployments', () => {
       0,
       [
         'DEPLOYMENT  GPU   TIME LIMIT  INPUTS',
-        'free        A10G  5 min 00 s  prompt*',
-        'portraits   A10G  5 min 00 s  prompt*, seed, style',
+        'free        A10G  5 min       prompt*',
+        'portraits   A10G  5 min       prompt*, seed, style',
       ],
     ]);
     expect(stderr).toBe('* required\n  inputs    runsheet deployments free\n');

@@ -61,7 +61,7 @@ describe('two definitions', () => {
     expect(changesBetween(before, after)).toEqual([
       'maxCost none → $20.00',
       'deadline none → 2026-12-24T00:00:00.000Z',
-      'deadline none → 28800s',
+      'deadline none → 8 h',
     ]);
     const set = definitionOf({ set: { atNano: 'x' } });
     expect(changesBetween(before, set)).toEqual(['set.atNano none → "x"']);

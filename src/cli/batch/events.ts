@@ -1,6 +1,5 @@
 // events: lists what happened to a batch: start, pauses, user commands, notifications, end; --rows adds each attempt of a row.
 
-import { span } from '../../options/text/printed-numbers.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { eventsFlags } from './batch-flags.ts';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,6 +13,7 @@ import { printerFor, type Context, type Printer, type Next } from '../context.ts
 import { attemptSchema, eventJson } from '../json/batch-json.ts';
 import { shaped } from '../json/shape.ts';
 import { nextCommand, toFollow } from '../next-command.ts';
+import { span } from '../../options/text/printed-numbers.ts';
 
 type EventsFlags = FlagsOf<typeof eventsFlags>;
 

@@ -23,7 +23,7 @@ import {
 } from '../../temporal/cluster-members.ts';
 import type { Malformed } from '../../temporal/member-answers.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
-import { plural } from '../../options/text/printed-numbers.ts';
+import { plural, span } from '../../options/text/printed-numbers.ts';
 
 /** Batches tolerate different clocks, but a clock this far off points to a machine that needs attention. */
 const CLOCK_MS = 5_000;
@@ -139,7 +139,7 @@ function memberFault(
     };
   if (Math.abs(clockMs) <= CLOCK_MS) return undefined;
   return {
-    message: `its clock is ${(Math.abs(clockMs) / 1_000).toFixed(0)} s ${clockMs > 0 ? 'ahead of' : 'behind'} that of Temporal`,
+    message: `its clock is ${span(Math.abs(clockMs) / 1_000)} ${clockMs > 0 ? 'ahead of' : 'behind'} that of Temporal`,
     hint: 'synchronize it, for example with: timedatectl set-ntp true',
   };
 }

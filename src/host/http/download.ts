@@ -10,6 +10,7 @@ import { guardFor, type NetworkGuard } from './networks.ts';
 import { openFileTransport, type Silence } from './transport.ts';
 import { pipeline, Readable, type Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { span } from '../../options/text/printed-numbers.ts';
 
 export type WantedFile = {
   /** The base address of the run service that named the file. */
@@ -193,7 +194,7 @@ function leastPerSecond(transfers: number): number {
 }
 
 const slow = (host: string, perSecond: number, idleMs: number): HostFault =>
-  new HostFault(host, `slow: only ${Math.round(perSecond)} bytes/s arrived in ${idleMs / 1000} s`, ONE_TRY);
+  new HostFault(host, `slow: only ${Math.round(perSecond)} bytes/s in ${span(idleMs / 1_000)}`, ONE_TRY);
 
 function lengthOf({ headers }: FileAnswer): number | undefined {
   const length = Number(headers['content-length'] ?? Number.NaN);

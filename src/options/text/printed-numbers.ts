@@ -36,16 +36,17 @@ export function bytesText(bytes: number): string {
   return `${number < 10 ? number.toFixed(1) : Math.round(number)} ${unit}`;
 }
 
-/** `40 ms`, `4.2 s`, `3 min 05 s`, `2 h 10 min`. */
+/** `40 ms`, `4.2 s`, `3 min 05 s`, `2 h 10 min`, `24 h`. */
 export function span(seconds: number): string {
   if (seconds > 0 && seconds < 0.1) return `${Math.ceil(seconds * 1_000)} ms`;
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${twoDigits(seconds % 60)} s`;
-  return `${count(Math.floor(minutes / 60))} h ${twoDigits(minutes % 60)} min`;
+  if (minutes < 60) return `${minutes} min${part(seconds % 60, 's')}`;
+  return `${count(Math.floor(minutes / 60))} h${part(minutes % 60, 'min')}`;
 }
 
-const twoDigits = (number: number): string => String(Math.floor(number)).padStart(2, '0');
+const part = (number: number, unit: string): string =>
+  number < 1 ? '' : ` ${String(Math.floor(number)).padStart(2, '0')} ${unit}`;
 
 /** Amounts as files and JSON store them. */
 export const rounded = (number: number): number => Number(number.toFixed(6));

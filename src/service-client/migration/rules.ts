@@ -1,6 +1,7 @@
 // Evaluates the specification's seven migration rules (V1 to V2) from collected facts, without requests.
 
 import type { Outcome } from '../../batch/outcome.ts';
+import { span } from '../../options/text/printed-numbers.ts';
 
 /** The result of the verification run. Times are seconds. */
 export type Check =
@@ -173,7 +174,7 @@ function verificationRun({ check }: MigrationFacts): Judged {
     case 'abandoned': {
       const state = check.wasCancelled ? 'it was cancelled' : 'it is still running';
       return broken(
-        `run ${check.runId} had not ended after ${check.seconds} s`,
+        `run ${check.runId} had not ended after ${span(check.seconds)}`,
         `${state}; check its machine`,
       );
     }
@@ -185,7 +186,7 @@ function verificationRun({ check }: MigrationFacts): Judged {
 const AGAIN_ON_V2 = 'check again with the V2 base address';
 
 function judgeEnd({ runId, outcome, reason, seconds }: Extract<Check, { kind: 'ended' }>): Judged {
-  if (outcome === 'succeeded') return holds(`run ${runId} with the flag succeeded after ${seconds} s`);
+  if (outcome === 'succeeded') return holds(`run ${runId} with the flag succeeded after ${span(seconds)}`);
   return broken(
     `run ${runId} ended ${outcome}${reason === undefined ? '' : `: ${reason}`}`,
     "the reason is in the run's logs at the service",

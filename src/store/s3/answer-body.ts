@@ -3,6 +3,7 @@
 
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { span } from '../../options/text/printed-numbers.ts';
 
 const MIB = 1 << 20;
 /** Bytes of the largest answers: a page of a sheet has up to 32 MiB, and a list of 1,000 keys up to 3.5 MiB. */
@@ -101,4 +102,4 @@ async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T | undefi
 }
 
 const tooSlow = (bytes: number, ms: number): Error =>
-  new Error(`it sent only ${bytes} bytes of an answer in ${Math.round(ms / 100) / 10} s`);
+  new Error(`it sent only ${bytes} bytes of an answer in ${span(ms / 1_000)}`);

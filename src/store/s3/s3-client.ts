@@ -30,6 +30,7 @@ import {
   withoutUrl,
 } from './s3-fault.ts';
 import { rootIn } from './s3-xml.ts';
+import { span } from '../../options/text/printed-numbers.ts';
 
 export type S3Request = {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -223,7 +224,7 @@ async function withFinalHeaders(url: string, options: HttpOptions): ReturnType<t
   const deadline = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const endless = (): void =>
-    deadline.abort(new Error(`it sent only interim answers in ${Math.round(ms / 100) / 10} s`));
+    deadline.abort(new Error(`it sent only interim answers in ${span(ms / 1_000)}`));
   try {
     const onInfo = (): void => void (timer ??= setTimeout(endless, ms).unref());
     return await request(url, { ...options, signal: withCallSignal(deadline.signal), onInfo });

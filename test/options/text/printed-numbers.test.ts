@@ -55,7 +55,9 @@ it.each([
   [4.23, '4.2 s'],
   [59.4, '59 s'],
   [185.9, '3 min 05 s'],
+  [600.4, '10 min'],
   [7_800, '2 h 10 min'],
+  [86_400, '24 h'],
   [3_600_360, '1,000 h 06 min'],
 ])('%d seconds are shown as %s', (seconds, text) => {
   expect(span(seconds)).toBe(text);

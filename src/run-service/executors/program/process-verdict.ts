@@ -4,6 +4,8 @@
 //         │                                                                │
 //         └──its end──▶ another is started; after three that never answered, the program is blocked
 
+import { span } from '../../../options/text/printed-numbers.ts';
+
 export type ProcessFacts = {
   readonly isAlive: boolean;
   readonly exitCode: number | undefined;
@@ -46,7 +48,7 @@ export function processVerdict(facts: ProcessFacts): ProcessVerdict {
   if (isReady)
     return isBusy ? { kind: 'wait', reason: 'it executes a run', deaths } : { kind: 'ready', deaths };
   if (forMs < readyMs)
-    return { kind: 'wait', reason: `the program loads, for ${Math.round(forMs / 1_000)} s now`, deaths };
+    return { kind: 'wait', reason: `the program loads, for ${span(forMs / 1_000)} now`, deaths };
   const minutes = Math.round(readyMs / 6_000) / 10;
   return {
     kind: 'blocked',
