@@ -32,6 +32,7 @@ import { takeStateFolder } from '../host/state-folder.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Servers } from './servers.ts';
 import { nanoOf } from '../options/text/printed-numbers.ts';
+import type { WorkflowRequest } from '../run-service/executors/given-gpus.ts';
 
 export type GivenGpus = {
   readonly servers: readonly {
@@ -46,7 +47,7 @@ export type GivenGpus = {
     /** A file with a line `Name: value` for each header that it wants; for a Comfy API, a file with its key alone. */
     readonly headersFile?: string;
   }[];
-  readonly workflows: readonly GivenWorkflow[];
+  readonly workflows: readonly WorkflowRequest[];
   /** Programs that run on GPUs of this machine. */
   readonly programs?: readonly GivenProgram[];
   /** Hosted models. */
@@ -55,26 +56,12 @@ export type GivenGpus = {
   readonly gpus?: readonly string[];
 };
 
-type GivenWorkflow = {
-  readonly name: string;
-  /** The graph as ComfyUI exports it for its API, or within the JSON of another tool. */
-  readonly text: string;
-  /** The graph to use if the text has several: `$.workflows[1]`. */
-  readonly at?: string | undefined;
-  /** The file of the text, for messages. */
-  readonly file?: string | undefined;
-  /** Names for inputs: `{ prompt: ['6.text'] }`. */
-  readonly inputs?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** When a run times out (default: an hour). */
-  readonly runTimeoutSeconds?: number | undefined;
-};
-
 type GivenModel = {
   readonly vendor: ModelHost;
   /** The name on its page at the vendor: `owner/name`; the address of a Cog container: `http://127.0.0.1:5000`. */
   readonly model: string;
   /** The workflow for a container of ComfyUI at `runpod`. */
-  readonly workflow?: GivenWorkflow;
+  readonly workflow?: WorkflowRequest;
   /** The name of the deployment (default: that of the workflow, or the last part of the model's name). */
   readonly name?: string;
   /** A file with the key alone (default: the variable that the vendor's own programs read). */

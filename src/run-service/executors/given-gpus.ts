@@ -9,14 +9,15 @@ import { RUN_TIMEOUT_SECONDS } from './workflow/workflow.ts';
 
 const givenWorkflowSchema = z.strictObject({
   name: z.string().min(1).max(100),
-  /** The content of a workflow file as ComfyUI exports it for its API. */
+  /** The graph as ComfyUI exports it for its API, or within the JSON of another tool. */
   text: z.string(),
-  /** The path of the graph if the file holds several: `$.workflows[1]`. */
+  /** The graph to use if the text has several: `$.workflows[1]`. */
   at: z.string().optional(),
-  /** The file's name, for messages. */
+  /** The file of the text, for messages. */
   file: z.string().optional(),
   /** Names for inputs: `{ prompt: ['6.text'] }`. */
-  inputs: z.record(z.string(), z.array(z.string()).min(1)).default({}),
+  inputs: z.record(z.string(), z.array(z.string()).min(1).readonly()).readonly().default({}),
+  /** When a run times out (default: an hour). */
   runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),
 });
 
@@ -71,5 +72,6 @@ export const givenGpusSchema = z.strictObject({
 });
 
 export type GivenWorkflow = z.output<typeof givenWorkflowSchema>;
+export type WorkflowRequest = z.input<typeof givenWorkflowSchema>;
 export type GivenModel = z.output<typeof givenGpusSchema>['models'][number];
 export type GivenProgram = z.output<typeof givenGpusSchema>['programs'][number];
