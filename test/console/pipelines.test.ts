@@ -196,7 +196,7 @@ describe('a job file with stages', () => {
     const { code, stderr } = await planned(
       `max_cost = 2\n${STAGES.replaceAll('"portraits"', '"portraits"\nmax_cost = 1')}`,
     );
-    expect(stderr).toContain('may cost $3 together, more than its max_cost of $2');
+    expect(stderr).toContain('may cost $3.00 together, more than its max_cost of $2.00');
     expect(code).toBe(2);
   });
 

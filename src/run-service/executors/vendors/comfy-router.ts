@@ -20,9 +20,7 @@ const MAX_BYTES = 8 << 20;
 export function openRouter(url: string, { headers }: ServerSettings): Backend {
   const put: Backend['put'] = (file) => {
     if (file.content.size <= MAX_BYTES) return dataUri(file);
-    throw new Error(
-      `Comfy Router takes files of at most ${MAX_BYTES} bytes, and ${file.name} is larger`,
-    );
+    throw new Error(`Comfy Router takes files of at most ${MAX_BYTES} bytes, and ${file.name} is larger`);
   };
   const api = new Router(openHttp(url, headers));
   return hostedVendor({ kind: 'router', url, api, runs: api.runs, put });
