@@ -288,7 +288,7 @@ describe('the forecast of plan and run', () => {
       by_gpu: { A10G: { rows: 6 }, H100: { rows: 4, runs: 0, cost_usd: null, seconds: null } },
     });
     const planned = await run('plan', sheet, '-d', 'measured');
-    expect(planned.stderr).toMatch(/cost {6}unknown in total\n {2}time {6}unknown in total\n/);
+    expect(planned.stderr).toMatch(/cost {6}not known in total\n {2}time {6}not known in total\n/);
     expect(planned.stderr).toMatch(/A10G × 6: \$\S+ \(\$\S+ to \$\S+\), alone /);
     expect(planned.stderr).toContain('H100 × 4: no earlier run here; if each row takes 5 s: about $0.0468');
   });

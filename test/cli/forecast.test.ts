@@ -33,7 +33,7 @@ it('own GPUs have no cost that is counted, whether their time is known or not', 
   expect(forecastLines({ ...measured, ...few, cost_usd: null, seconds: null, by_gpu: { CPU: few } })).toEqual(
     [
       '  cost      not counted: no price is known',
-      '  time      unknown in total',
+      '  time      not known in total',
       '            CPU × 2: only 2 earlier runs here; no price is known',
       '            from 2 runs in lights, if these rows are like those',
     ],

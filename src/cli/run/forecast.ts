@@ -25,7 +25,7 @@ export function forecastLines(estimate: Estimate): readonly string[] {
   const isDetailed = gpus.length > 1 || (isPriced ? cost_usd : seconds) === null;
   return [
     `  cost      ${costText(cost_usd, isPriced)}`,
-    `  time      ${seconds === null ? 'unknown in total' : intervalText(seconds, span)}`,
+    `  time      ${seconds === null ? 'not known in total' : intervalText(seconds, span)}`,
     ...(isDetailed ? gpus.map(([gpu, shown]) => `            ${gpuText(gpu, shown)}`) : []),
     `            ${sourceText(estimate)}`,
   ];
@@ -39,7 +39,7 @@ function fixedText(usd: number, source: Estimate['source']): string {
 }
 
 const costText = (cost: Interval | null, isPriced: boolean): string =>
-  cost === null ? (isPriced ? 'unknown in total' : NO_PRICE) : intervalText(cost, money);
+  cost === null ? (isPriced ? 'not known in total' : NO_PRICE) : intervalText(cost, money);
 /** The user's own GPUs have no price. */
 const NO_PRICE = 'not counted: no price is known';
 
