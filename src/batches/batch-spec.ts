@@ -230,7 +230,7 @@ export function refusePast({ deadlineAt }: Settings): void {
   throw problem('E602', {
     what:
       deadlineAt === null
-        ? 'deadline is no time'
+        ? 'deadline is not a time'
         : `deadline ${new Date(deadlineAt).toISOString()} has passed`,
   });
 }

@@ -141,7 +141,7 @@ export const BATCH_ENTRIES = {
     reuse: string;
     again: string;
   }>(usage, (f) => [
-    `${f.rows}${f.isVersionSure ? '' : '; the run service does not tell whether the deployment has changed since'}`,
+    `${f.rows}${f.isVersionSure ? '' : '; the run service does not report whether the deployment has changed since'}`,
     `to reuse their results and run ${f.left} of ${f.all} rows:\n  ${f.reuse}\nto run all ${f.all} rows again:\n  ${f.again}`,
   ]),
   E558: entry<{ rows: string; keep: string; again: string }>(usage, (f) => [

@@ -48,7 +48,7 @@ async function refuseUnserved(notify: readonly string[], programs: NotifyWhere['
     const workers = await programs?.();
     if (workers === undefined || (await workers.mayBeStarted(target.path))) continue;
     throw problem('E602', {
-      what: `no worker may start ${target.path}, so --notify ${text} would tell nobody`,
+      what: `no worker may start ${target.path}, so --notify ${text} would reach nobody`,
       hint: `start a worker that may: RUNSHEET_NOTIFY_EXEC=${shellWord(target.path)} runsheet worker`,
     });
   }

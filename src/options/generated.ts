@@ -101,7 +101,7 @@ export interface ReadingOptions {
   readonly invalid?: 'refuse' | 'skip';
   /** Tags in subtitles, such as <i>, {\an8} and &amp;, entities in other texts, and bullets of lists, such as "- " and "1. ": leave them out of the texts, or send them; voices also makes a row of each <v Name>, and a column of names such as "TOM: "; paragraphs: the lines of a list up to a blank one are one text; plain also leaves out marks such as ** and ~~words~~, and directions such as (sighs) in texts that are spoken (default: asked). */
   readonly tags?: 'strip' | 'voices' | 'paragraphs' | 'plain' | 'send';
-  /** Rows of totals, notes below them, and rows whose text is no text, such as [pause] or a notice of a chat: leave them out, or send them; skip also applies to further sheets and to every firing (default: asked). */
+  /** Rows of totals, notes below them, and rows whose text is not to be sent, such as [pause] or a notice of a chat: leave them out, or send them; skip also applies to further sheets and to every firing (default: asked). */
   readonly totals?: 'skip' | 'send';
   /** Read or leave out the rows that the workbook hides (default: refused until one is chosen). */
   readonly hidden?: 'include' | 'skip';

@@ -177,7 +177,7 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'rows of totals, notes below them, and rows whose text is no text, such as [pause] or a notice of a chat: leave them out, or send them; skip also applies to further sheets and to every firing',
+    help: 'rows of totals, notes below them, and rows whose text is not to be sent, such as [pause] or a notice of a chat: leave them out, or send them; skip also applies to further sheets and to every firing',
     usual: 'asked',
   },
   hidden: {

@@ -93,7 +93,7 @@ describe('run on a terminal asks about rows that are done', () => {
     const done = EARLIER.done.map((row) => ({ ...row, isVersionSure: false }));
     await expect(onTerminal([{ ...EARLIER, done }]).choice).rejects.toMatchObject({
       code: 'E530',
-      message: expect.stringContaining('does not tell whether the deployment has changed'),
+      message: expect.stringContaining('does not report whether the deployment has changed'),
     });
   });
 

@@ -71,7 +71,7 @@ describe('an end', () => {
     api.alters = (job) => (job['status'] === 'succeeded' ? { ...job, status: 'archived' } : job);
     const id = await own.queue({});
     await own.until(id, isDoubtful);
-    expect(await own.log(id)).toMatch(/does not tell how this run is: it has the status archived/);
+    expect(await own.log(id)).toMatch(/does not report the state of this run: it has the status archived/);
     expect(gpu.executions).toHaveLength(1);
   });
 

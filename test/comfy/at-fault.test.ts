@@ -104,7 +104,7 @@ describe('a job of a Comfy API', () => {
     const run = await own.until(wrong, isOver);
     expect([run.status, await own.log(wrong)]).toEqual([
       status,
-      expect.stringMatching(/does not tell how this run is: .*503/),
+      expect.stringMatching(/does not report the state of this run: .*503/),
     ]);
     expect(gpu.executions).toHaveLength(4);
   });

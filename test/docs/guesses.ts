@@ -190,7 +190,7 @@ export const GUESSES: readonly Guessed[] = [
   },
   {
     found:
-      'totals, notes below them, lines such as ` ``` `, and rows whose text is no text, such as `[pause]`',
+      'totals, notes below them, lines such as ` ``` `, and rows whose text is not to be sent, such as `[pause]`',
     means: 'no rows',
     does: 'asked',
     flag: '--totals',

@@ -46,7 +46,7 @@ const unreadable: readonly Unreadable[] = [
     'a NUL character',
     { text: 'a,b\n1,x\0y\n' },
     'E102 2:-',
-    /NUL character \(U\+0000\) stands at character 4 of line 2/,
+    /NUL character \(U\+0000\) is at character 4 of line 2/,
   ],
   [
     'a control character',

@@ -93,7 +93,7 @@ describe.each(['runpod', 'fal'] as const)('%s', (vendor) => {
     expect(isDoubtful(await own.run(id))).toBe(true);
     const run = await own.until(id);
     expect([run.status, standIn.posts(), standIn.executions().length]).toEqual(['success', 1, 1]);
-    expect(await own.log(id)).toContain('tells that it has this run');
+    expect(await own.log(id)).toContain('reports that it has this run');
   });
 
   it('takes nothing from anybody else', async () => {

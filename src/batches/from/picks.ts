@@ -67,7 +67,7 @@ export class Picks {
     const format = await formatAt(path);
     if (isWorkbook(format) || isTrade(format))
       throw problem('E556', {
-        what: `${source.name} is no text with columns`,
+        what: `${source.name} is not a text with columns`,
         hint: 'save it as CSV (UTF-8)',
       });
     const options = { format, map: {}, set: {}, drop: [], types: {}, ...reading };

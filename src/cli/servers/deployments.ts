@@ -114,7 +114,7 @@ function listTable(listing: readonly Deployment[]): readonly string[] {
 
 /** undefined if nobody has stated a price: an unknown one is never $0. */
 function priceText({ price }: Deployment): string | undefined {
-  if (price?.usd === undefined) return price && 'told after each run';
+  if (price?.usd === undefined) return price && 'reported after each run';
   const usd = price.usd.toFixed(9).replace(/\.?0+$/, '');
   return `$${usd} for each ${price.per}`;
 }

@@ -60,7 +60,7 @@ function flawOf(key: string): string | undefined {
   if (at < 0) return undefined;
   const place = `character ${at + 1}`;
   if (/[\r\n]/.test(key.charAt(at))) return `it has a line break in it, at ${place}`;
-  return key.charAt(at) === ' ' ? `it has a space in it, at ${place}` : `${place} cannot stand in a key`;
+  return key.charAt(at) === ' ' ? `it has a space in it, at ${place}` : `${place} is not allowed in a key`;
 }
 
 export const lastFour = (key: string): string => (key.length >= 12 ? `…${key.slice(-4)}` : '…');

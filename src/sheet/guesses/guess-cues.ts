@@ -18,10 +18,10 @@ const MUSIC = /^[♪♫][^♪♫\n]+[♪♫]$/u;
 type Strays = { count: number; readonly lines: number[]; readonly first: string };
 
 const MEANS: Readonly<Record<CueNote['is'], string>> = {
-  behind: 'read with the cue above, although an empty line stands between',
-  alone: 'read as a text of its own, although no cue stands above',
+  behind: 'read with the cue above, although an empty line is between',
+  alone: 'read as a text of its own, although there is no cue above',
   times: 'read as the times of a cue',
-  number: 'read as the number of a cue, although no empty line stands above',
+  number: 'read as the number of a cue, although there is no empty line above',
 };
 
 export async function cueGuesses(source: SheetSource, options: SheetOptions): Promise<GuessPart> {

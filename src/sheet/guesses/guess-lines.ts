@@ -203,7 +203,7 @@ function directionGuess(
   const below =
     several === 0 || marks === 'paragraphs'
       ? ''
-      : `; several lines stand below ${several} of them, and each is a text of its own`;
+      : `; several lines are below ${several} of them, and each is a text of its own`;
   const text = `${directions.textIf(true)}${below}`;
   return { options: without, guesses: [toConfirm('rows', text, without, sendingAll)] };
 }

@@ -200,7 +200,7 @@ function blocksOf(
   input: string,
 ): RunsheetError {
   const line = JSON.stringify(shortened((labelled[1] ?? labelled[0])?.input ?? '', 60));
-  const what = `each line would be one ${input}, also ${line}, which begins with the name of a setting`;
+  const what = `each line would be one ${input}, even ${line}, which begins with the name of a setting`;
   const place = { file };
   if (blocks.length === 0) {
     const names = new Set(labelled.map((label) => labelIn(label.input)?.name ?? label[1]?.trim()));
@@ -213,7 +213,7 @@ function blocksOf(
 }
 
 function headedOf(file: string, { first = '', ranges = '' }: ListHeadings, input: string): RunsheetError {
-  const what = `each line would be one ${input}, also ${JSON.stringify(shortened(first, 60))}, which stands above a rule like a heading`;
+  const what = `each line would be one ${input}, even ${JSON.stringify(shortened(first, 60))}, which is above a rule like a heading`;
   const hint = `to leave out headings and rules: --skip-rows ${ranges}; ${listHint(input)}`;
   return problem('E104', { what, hint }, { place: { file } });
 }

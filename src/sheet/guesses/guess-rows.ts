@@ -34,7 +34,7 @@ export function refuseRows(file: string, survey: Survey, options: SheetOptions):
       what: lines.length === 1 ? `row ${rows} of ${file} ${is}` : `rows ${rows} of ${file} ${are}`,
       hint: isWhole
         ? 'the columns that are inputs have no values: check them, or map others with --map'
-        : `if they are no rows of the batch, add: ${flag} ${shellWord(value)}${continued(survey)}`,
+        : `if they are not rows of the batch, add: ${flag} ${shellWord(value)}${continued(survey)}`,
     },
     { place: { file }, ...(isWhole ? {} : { correction: { add: [[flag, value]] } }) },
   );
@@ -169,7 +169,7 @@ const directionsText = ({ count, text, isWhole }: NamedLines): string =>
 function totalsText({ totals, totalTexts, behindTotals }: Survey): string {
   const texts = totalTexts.map((text) => `"${text}"`);
   if (totals.length > texts.length) texts.push('…');
-  const are = totals.length === 1 ? 'is no row of the batch' : 'are no rows of the batch';
+  const are = totals.length === 1 ? 'is not a row of the batch' : 'are not rows of the batch';
   const behind =
     behindTotals === 0 ? '' : `; ${behindTotals} after ${totals.length === 1 ? 'it' : 'them'} will be sent`;
   return `row${totals.length === 1 ? '' : 's'} ${rangesText(rangesOf(totals))} (${texts.join(', ')}) ${are}${behind}`;

@@ -71,7 +71,7 @@ export class StageDirections {
     const { count, text } = this.lines;
     const what = areLeftOut ? 'left out' : 'sent';
     return count === 1
-      ? `${text} is no text, and is ${what}`
+      ? `${text} is not a text, and is ${what}`
       : `${count} lines are no texts, and are ${what}: ${text}`;
   }
 }

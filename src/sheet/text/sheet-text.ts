@@ -110,7 +110,7 @@ async function controlCharacter(source: SheetSource, writing: Writing): Promise<
   const { cursor, character } = await firstOf(decoded(source, writing), CONTROL);
   const code = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
   const name = character === '\0' ? 'NUL' : 'control';
-  const what = `a ${name} character (${code}) stands at character ${cursor.column} of line ${cursor.line}`;
+  const what = `a ${name} character (${code}) is at character ${cursor.column} of line ${cursor.line}`;
   const hint = 'remove it; a sheet is plain text with no control characters but tabs and line ends';
   return problem('E102', { what, hint }, { place: placeOf(source.name, writing, cursor) });
 }

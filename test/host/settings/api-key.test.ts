@@ -30,8 +30,8 @@ const unusable: readonly (readonly [string, string, RegExp])[] = [
   ['blanks', '   ', /it is empty/],
   ['a line break', `${KEY}\n${KEY}`, /it has a line break in it, at character 20/],
   ['a space', `${KEY} ${KEY}`, /it has a space in it, at character 20/],
-  ['a letter beyond ASCII', `schl\u00fcssel-${KEY}`, /character 5 cannot stand in a key/],
-  ['a control character', `sk-\u0001${KEY}`, /character 4 cannot stand in a key/],
+  ['a letter beyond ASCII', `schl\u00fcssel-${KEY}`, /character 5 is not allowed in a key/],
+  ['a control character', `sk-\u0001${KEY}`, /character 4 is not allowed in a key/],
 ];
 
 describe('a key of', () => {

@@ -45,7 +45,7 @@ describe('cells', () => {
     const photo = { set: { prompt: 'a photo of {product} in {style}' }, grid: { style: ['oil', 'ink'] } };
     await expect(read('a.csv', 'sku,product\n1,mug\n2,\n', photo)).rejects.toMatchObject({
       code: 'E112',
-      hint: 'if they are no rows of the batch, add: --invalid skip',
+      hint: 'if they are not rows of the batch, add: --invalid skip',
     });
   });
 

@@ -27,7 +27,7 @@ describe('a workbook of LibreOffice', () => {
     ]);
     expect(guesses[0]).toBe('header in row 2; left out above it: "Bestellung November" (--header-row 2)');
     expect(askedIn(guesses)).toEqual([
-      '? row 5 ("Summe 31") is no row of the batch; to send all rows: --totals send (--totals skip)',
+      '? row 5 ("Summe 31") is not a row of the batch; to send all rows: --totals send (--totals skip)',
     ]);
   });
 

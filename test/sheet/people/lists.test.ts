@@ -132,7 +132,7 @@ describe('a head that counts the texts of a list', () => {
 
   it('is said to stand above several texts', async () => {
     const { guesses } = await read('list.txt', 'Scene 1\na fox\nin snow\nScene 2\nan owl\n');
-    expect(guesses.join()).toContain('; several lines stand below 1 of them, and each is a text of its own');
+    expect(guesses.join()).toContain('; several lines are below 1 of them, and each is a text of its own');
     const wrapped = 'Scene 1\na fox\n  in snow\nScene 2\nan owl\n';
     const answered = await read('list.txt', wrapped, {
       unquoted: 'prompt',

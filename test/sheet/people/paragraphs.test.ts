@@ -24,7 +24,7 @@ describe('a paragraph whose lines are broken', () => {
     expect(textsIn(prose)).toEqual(TEXTS);
     expect(questions(prose.guesses)).toEqual([
       '? lines 2-3,6 ("ruch von Salz mit. Niemand", "antwortete.", "ßen das Meer.") continue the text above and are joined to it, without the hyphen of "Geruch", "draußen"; to send each line as it stands: --tags send (--tags paragraphs)',
-      '? line 8 ("– 12 –") is no text, and is left out; to send all lines: --skip-rows none (--skip-rows 8)',
+      '? line 8 ("– 12 –") is not a text, and is left out; to send all lines: --skip-rows none (--skip-rows 8)',
     ]);
     const list = { delimiter: 'none', headerRow: 0, columns: ['text'] } as const;
     const skipRows = [{ from: 8, to: 8 }];

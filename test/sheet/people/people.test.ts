@@ -128,7 +128,7 @@ describe('a sheet as people have it', () => {
     const { rows, guesses } = await read('a.csv', 'prompt,seed,price\na,1,2.50\nb,2,2.50\nTotal,,5.00\n');
     expect(rows).toHaveLength(2);
     expect(guesses[0]).toBe(
-      '? row 4 ("Total 5.00") is no row of the batch; to send all rows: --totals send (--totals skip)',
+      '? row 4 ("Total 5.00") is not a row of the batch; to send all rows: --totals send (--totals skip)',
     );
   });
 
@@ -148,7 +148,7 @@ describe('a sheet as people have it', () => {
     const { rows, guesses } = await read('a.csv', text);
     expect(rows).toEqual(['{"prompt":"a"}', '{"prompt":"b"}']);
     expect(guesses[0]).toBe(
-      '? rows 3,5-7 ("Subtotal 1", "Total Total 3", "as of Monday", "prices, gross") are no rows of the batch; to send all rows: --totals send (--totals skip)',
+      '? rows 3,5-7 ("Subtotal 1", "Total Total 3", "as of Monday", "prices, gross") are not rows of the batch; to send all rows: --totals send (--totals skip)',
     );
     const skipRows = [
       { from: 3, to: 3 },
@@ -163,7 +163,7 @@ describe('a sheet as people have it', () => {
     const { rows, guesses } = await read('a.csv', 'prompt\na\nTotal\nas of Monday\n');
     expect(rows).toEqual(['{"prompt":"a"}', '{"prompt":"as of Monday"}']);
     expect(guesses[0]).toBe(
-      '? row 3 ("Total") is no row of the batch; 1 after it will be sent; to send all rows: --totals send (--totals skip)',
+      '? row 3 ("Total") is not a row of the batch; 1 after it will be sent; to send all rows: --totals send (--totals skip)',
     );
   });
 

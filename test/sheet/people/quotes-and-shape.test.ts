@@ -262,14 +262,14 @@ describe('a sheet of another shape', () => {
     expect(rows).toHaveLength(2);
     expect(guesses).toEqual([
       'header in row 2; left out above it: "```csv" (--header-row 2)',
-      '? row 5 ("```") is no row of the batch; to send all rows: --totals send (--totals skip)',
+      '? row 5 ("```") is not a row of the batch; to send all rows: --totals send (--totals skip)',
     ]);
   });
 
   it('has a total whose number stands in the column of a text', async () => {
     const { rows, guesses } = await read('a.csv', 'shot,prompt\nx,a fox\ny,an owl\nTotal,2\n');
     expect(prompts(rows)).toEqual(['a fox', 'an owl']);
-    expect(guesses[0]).toMatch(/^\? row 4 \("Total 2"\) is no row/);
+    expect(guesses[0]).toMatch(/^\? row 4 \("Total 2"\) is not a row/);
   });
 
   it('is turned by 90°', async () => {
@@ -289,7 +289,7 @@ describe('a sheet of another shape', () => {
     });
     const sums = await read('a.csv', 'id,prompt,seed\na,fox,1\nb,,2\nTotal,,3\n', { fillDown: ['prompt'] });
     expect(sums.rows).toEqual(['a {"prompt":"fox","seed":1}', 'b {"prompt":"fox","seed":2}']);
-    expect(sums.guesses[0]).toMatch(/^\? row 4 \("Total 3"\) is no row/);
+    expect(sums.guesses[0]).toMatch(/^\? row 4 \("Total 3"\) is not a row/);
     await expect(read('a.csv', text, { fillDown: ['Titel'] })).rejects.toMatchObject({ code: 'E206' });
   });
 

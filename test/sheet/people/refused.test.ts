@@ -20,7 +20,7 @@ describe('a sheet is refused', () => {
     expect(await refusal('prompt,seed,note\na,1,\n,,x\n,,y\nb,2,\n')).toEqual([
       'E112',
       'rows 3-4 of a.csv are empty in every column of an input',
-      `if they are no rows of the batch, add: --where 'prompt != "" or seed != ""'`,
+      `if they are not rows of the batch, add: --where 'prompt != "" or seed != ""'`,
     ]);
   });
 
@@ -57,7 +57,7 @@ describe('a sheet is refused', () => {
     async (text, line, names) => {
       await expect(read('prompts.txt', text)).rejects.toMatchObject({
         code: 'E104',
-        message: `each line would be one prompt, also ${JSON.stringify(line)}, which begins with the name of a setting`,
+        message: `each line would be one prompt, even ${JSON.stringify(line)}, which begins with the name of a setting`,
         hint: `make it a table: ${names} in the first line, below it a line for each run; if each line is one prompt: --delimiter none --columns prompt --header-row none`,
       });
       const asPrompts = { delimiter: 'none', headerRow: 0, columns: ['prompt'] };
@@ -73,7 +73,7 @@ describe('a sheet is refused', () => {
     async (text, lines, heading) => {
       await expect(read('prompts.txt', text)).rejects.toMatchObject({
         code: 'E104',
-        message: `each line would be one prompt, also ${JSON.stringify(heading)}, which stands above a rule like a heading`,
+        message: `each line would be one prompt, even ${JSON.stringify(heading)}, which is above a rule like a heading`,
         hint: `to leave out headings and rules: --skip-rows ${lines}; if each line is one prompt: --delimiter none --columns prompt --header-row none`,
       });
       const skipRows = lines.split(',').map((range) => {

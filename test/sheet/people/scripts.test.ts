@@ -238,19 +238,19 @@ describe('lines that are no texts', () => {
     const { rows, guesses } = await script('a.srt', srt);
     expect(rows).toEqual(['1 {"text":"One."}', String.raw`3 {"text":"Three.\n(sighs)"}`]);
     expect(guesses).toContain(
-      '? line 6 ("[Applaus]") is no text, and is left out; to send all lines: --skip-rows none (--skip-rows 6)',
+      '? line 6 ("[Applaus]") is not a text, and is left out; to send all lines: --skip-rows none (--skip-rows 6)',
     );
     const sent = await script('a.srt', srt, { skipRows: [], tags: 'strip' });
     expect(sent.rows[1]).toBe('2 {"text":"[Applaus]"}');
     const looked = await script('a.srt', srt, { skipRows: [{ from: 2, to: 2 }], tags: 'strip' });
-    expect(looked.guesses.join()).toContain('line 6 ("[Applaus]") is no text, and is sent');
+    expect(looked.guesses.join()).toContain('line 6 ("[Applaus]") is not a text, and is sent');
   });
 
   it('and lines at a wrong place are one question', async () => {
     const { rows, guesses } = await script('a.srt', `A title\n\n${cue(1, 'One.')}\n${cue(2, '(sighs)')}`);
     expect(rows).toEqual(['line 1 {"text":"A title"}', '1 {"text":"One."}']);
     expect(questions(guesses)).toEqual([
-      '? line 1 ("A title") is read as a text of its own, although no cue stands above; line 8 ("(sighs)") is no text, and is left out; to leave out these lines: --skip-rows 1,8; to send all lines: --skip-rows none (--skip-rows 8)',
+      '? line 1 ("A title") is read as a text of its own, although there is no cue above; line 8 ("(sighs)") is not a text, and is left out; to leave out these lines: --skip-rows 1,8; to send all lines: --skip-rows none (--skip-rows 8)',
     ]);
   });
 });

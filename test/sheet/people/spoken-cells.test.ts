@@ -33,7 +33,7 @@ describe('a cell that is no text', () => {
     const { rows, guesses } = await read('a.csv', 'prompt,seed\na fox,1\n[pause],2\nTotal,3\n');
     expect(rows).toEqual(['{"prompt":"a fox","seed":1}']);
     expect(questionsIn(guesses)).toEqual([
-      '? row 4 ("Total 3") is no row of the batch; row 3 ("[pause]") has no text to send; to send all rows: --totals send (--totals skip)',
+      '? row 4 ("Total 3") is not a row of the batch; row 3 ("[pause]") has no text to send; to send all rows: --totals send (--totals skip)',
     ]);
   });
 

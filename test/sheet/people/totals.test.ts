@@ -32,7 +32,7 @@ it.each([
   const { rows, guesses } = await read('a.csv', sheetOf(last), {}, { inputTypes: STEPPED });
   expect(rows).toEqual(['{"prompt":"a fox","steps":20}', '{"prompt":"an owl","steps":20}']);
   expect(guesses.filter((guess) => guess.startsWith('? '))).toEqual([
-    expect.stringMatching(/^\? row 4 .* is no row of the batch; to send all rows: --totals send/),
+    expect.stringMatching(/^\? row 4 .* is not a row of the batch; to send all rows: --totals send/),
   ]);
 });
 

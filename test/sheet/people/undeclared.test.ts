@@ -64,7 +64,7 @@ describe('a sheet for a deployment without declared inputs', () => {
   it('ends with totals of a column that is sent', async () => {
     const { rows, guesses } = await readUndeclared('prompt,price\na,2.50\nb,2.50\nTotal,"5,00 €"\n');
     expect(rows).toEqual(['{"price":"2.50","prompt":"a"}', '{"price":"2.50","prompt":"b"}']);
-    expect(guesses[0]).toMatch(/^\? row 4 \("Total 5,00 €"\) is no row/);
+    expect(guesses[0]).toMatch(/^\? row 4 \("Total 5,00 €"\) is not a row/);
     const kept = await readUndeclared('prompt,style\na,x\nTotal,eclipse\n');
     expect(kept.rows).toHaveLength(2);
   });

@@ -150,19 +150,19 @@ describe('a line of subtitles at a wrong place', () => {
       'behind an empty line is read with its cue',
       `${cue(1, 'One.')}\nMore.\n\n${cue(2, 'Two.')}`,
       ['1 {"text":"One.\\nMore."}', '2 {"text":"Two."}'],
-      'line 5 ("More.") is read with the cue above, although an empty line stands between; to leave out these lines: --skip-rows 5',
+      'line 5 ("More.") is read with the cue above, although an empty line is between; to leave out these lines: --skip-rows 5',
     ],
     [
       'that is a number without an empty line above is not spoken',
       `${cue(1, 'One.')}${cue(2, 'Two.')}`,
       ['1 {"text":"One."}', '2 {"text":"Two."}'],
-      'line 4 ("2") is read as the number of a cue, although no empty line stands above',
+      'line 4 ("2") is read as the number of a cue, although there is no empty line above',
     ],
     [
       'above the first cue is a text of its own',
       `A title\n\n${cue(1, 'One.')}`,
       ['line 1 {"text":"A title"}', '1 {"text":"One."}'],
-      'line 1 ("A title") is read as a text of its own, although no cue stands above; to leave out these lines: --skip-rows 1',
+      'line 1 ("A title") is read as a text of its own, although there is no cue above; to leave out these lines: --skip-rows 1',
     ],
     [
       'that was meant to have times begins a cue',

@@ -362,7 +362,7 @@ export class RunServer implements InspectedServer {
 
   /** The server answers, but not about this run, and continues with other runs. */
   #noteUnread(assigned: AssignedRun, why: string): void {
-    const reason = `does not tell how this run is: ${why}`;
+    const reason = `does not report the state of this run: ${why}`;
     assigned.work = { ...assigned.work, liveStatus: `${this.name} ${reason}` };
     if (this.unknownForMs(assigned) < this.#timing.moveAfterMs) return;
     if (guaranteeFor(this.backend, assigned).gone === 'unknown') return this.ends.unknown(assigned, reason);

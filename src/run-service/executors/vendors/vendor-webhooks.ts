@@ -79,7 +79,7 @@ function adopt(world: WebhookWorld, { server, run, row, task, ref }: Adopted): v
 function revive({ now, commit, events }: WebhookWorld, { server, row, task, ref }: Adopted): void {
   const before = stateIn(row.state);
   if (before === undefined || (before.ref !== undefined && before.ref !== ref)) return;
-  const line = `${server.name} tells that it has this run: its end is looked up`;
+  const line = `${server.name} reports that it has this run: its end is looked up`;
   const state = withLine({ ...shownAgain(before), isSent: true, ref }, 'info', line, now());
   commit(() => {
     events.keep(row, keptState(state));
