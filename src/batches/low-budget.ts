@@ -1,7 +1,8 @@
 // A limit of the cost (--max-cost) that does not suffice: below what one run may cost, so that no run could be sent, or below what all rows
 // are forecast to cost, so that the batch would pause.
 
-import { nanoOf, upToCent } from '../options/text/printed-numbers.ts';
+import { upToCent } from '../options/bounds-and-defaults.ts';
+import { nanoOf } from '../options/text/printed-numbers.ts';
 import { estimateOf, type PlannedRows } from '../results/estimate.ts';
 import { attemptCosts } from '../store/attempt-cost-bound.ts';
 

@@ -17,6 +17,9 @@ export const MAX_STARTS_PER_MINUTE = 100_000;
 /** A million dollars: sums of nano-dollars stay exact. */
 export const MAX_COST_LIMIT_NANO = 1e15;
 
+/** A limit in nano-dollars, rounded up to a whole cent, at most the highest limit. */
+export const upToCent = (nano: number): number => Math.min(MAX_COST_LIMIT_NANO, Math.ceil(nano / 1e7) * 1e7);
+
 /** The rungs of a ladder. */
 export const MAX_RUNGS = 7;
 

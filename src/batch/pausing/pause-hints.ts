@@ -1,6 +1,7 @@
 // The hint that a paused batch prints: the steps of the user, and the command that continues the batch.
 
-import { upToCent, usdOf } from '../../options/text/printed-numbers.ts';
+import { upToCent } from '../../options/bounds-and-defaults.ts';
+import { usdOf } from '../../options/text/printed-numbers.ts';
 import type { PauseKind } from './pause-kinds.ts';
 
 /** The steps that a user takes, and the event with which the batch continues on its own, as long as servers run it. */

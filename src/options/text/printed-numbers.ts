@@ -1,7 +1,5 @@
 // Numbers, money, bytes and durations as people read them: in the terminal, on both pages, and in texts that the core writes.
 
-import { MAX_COST_LIMIT_NANO } from '../bounds-and-defaults.ts';
-
 export const count = (number: number): string => number.toLocaleString('en-US');
 
 export const plural = (number: number, word: string, several = `${word}s`): string =>
@@ -21,9 +19,6 @@ export const usdOf = (nano: number): number => nano / 1e9;
 
 /** In whole nano-dollars, whose sums are exact. */
 export const nanoOf = (usd: number): number => Math.round(usd * 1e9);
-
-/** Rounded up to a whole cent, at most the highest limit. */
-export const upToCent = (nano: number): number => Math.min(MAX_COST_LIMIT_NANO, Math.ceil(nano / 1e7) * 1e7);
 
 /** A limit, or what is compared with one, in nano-dollars; no cent is hidden: `$20.00`, `$0.1234`. */
 export const exactMoney = (nano: number): string => dollars(usdOf(nano), 2, 4);

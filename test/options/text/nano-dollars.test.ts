@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_COST_LIMIT_NANO } from '../../../src/options/bounds-and-defaults.ts';
-import { nanoOf, upToCent, usdOf } from '../../../src/options/text/printed-numbers.ts';
+import { MAX_COST_LIMIT_NANO, upToCent } from '../../../src/options/bounds-and-defaults.ts';
+import { nanoOf, usdOf } from '../../../src/options/text/printed-numbers.ts';
 
 describe('nano-dollars', () => {
   it('are whole, although a decimal fraction of dollars is not exact in binary', () => {
