@@ -18,7 +18,7 @@ import { guessedSeparator, MAX_LINE, SAMPLED } from './guess-separator.ts';
 import { isDrawn, isSetting, isSpoken, nameProper } from './input-names.ts';
 import { isMidjourney } from '../trade/midjourney.ts';
 import { hasCommands } from '../trade/midjourney-rows.ts';
-import { labelIn, labelsIn } from '../trade/labelled-blocks.ts';
+import { isRule, labelIn, labelsIn } from '../trade/labelled-blocks.ts';
 import { labelledName } from '../text/speakers.ts';
 import { ListHeadings } from './list-headings.ts';
 import { oneColumnGuesses } from './one-column.ts';
@@ -165,7 +165,7 @@ async function isPlainList(
     if (isSkipped(options, at)) continue;
     headings.take(line, at);
     texts.push(line);
-    if (line.trim() === '') continue;
+    if (isRule(line)) continue;
     if (lines === 0 && line.split(/[,;\t|]/).some((field) => wanted.has(nameProper(field)))) return false;
     lines += 1;
     if (line.includes('\t')) tabs += 1;

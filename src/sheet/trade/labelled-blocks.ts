@@ -13,6 +13,9 @@ const LABELLED = /^[\s>*_#-]*(?:\d{1,4}[.)]\s+)?[*_]*(\p{L}[\p{L}\d _-]{0,39}?)[
 const HEAD = /^\s*(?:#{1,6}\s|\d{1,4}[.):]|[-*•]\s|\p{L}+\s+#?\d+\s*$)/u;
 const RULE = /^\s*[-=_*~]{3,}\s*$/;
 
+/** Whether a line parts blocks. */
+export const isRule = (line: string): boolean => line.trim() === '' || RULE.test(line);
+
 /** A label without its marks, and the text behind it. */
 export function labelIn(line: string): { readonly name: string; readonly text: string } | undefined {
   const [, name, text = ''] = LABELLED.exec(line) ?? [];
@@ -81,7 +84,7 @@ export class LabelledBlocks {
 
   /** A line directly below a text belongs to it, unless it begins as a head, an item or a label does. */
   #goesOn(line: string, row: number, isLabel: boolean): boolean {
-    const isEmpty = line.trim() === '' || RULE.test(line);
+    const isEmpty = isRule(line);
     const text = this.#row?.cells[this.#label ?? ''];
     const isOther = isLabel || HEAD.test(line) || text === undefined;
     if (isEmpty && text !== '') this.#label = undefined;

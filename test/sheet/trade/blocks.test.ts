@@ -95,3 +95,11 @@ describe('blocks of labelled texts', () => {
     });
   });
 });
+
+it('rules between blocks do not hide that one line of three is a labelled prompt', async () => {
+  const block = (nth: number, word: string) =>
+    `Word ${nth}: ${word}\nFilename: ${word}.jpg\nPrompt: a picture of it, in ink\n${'-'.repeat(40)}\n\n`;
+  const text = ['abrupt', 'abstract', 'acute', 'adept'].map((word, at) => block(at + 1, word)).join('');
+  const refused = await read('a.txt', text, {}, { inputTypes }).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'E104', correction: { add: [['--format', 'blocks']] } });
+});
