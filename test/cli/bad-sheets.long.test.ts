@@ -89,10 +89,7 @@ describe('the last command that plan prints works when a script has it', () => {
       'no column for the prompt, several pictures in a cell, and a row without text',
       'c.csv',
       `Shot description,image\n"${SCENES}","https://a.example/1.png,https://a.example/2.png"\n,https://a.example/3.png\n`,
-      [
-        { image: 'https://a.example/1.png', prompt: SCENES },
-        { image: 'https://a.example/2.png', prompt: SCENES },
-      ],
+      [{ image: 'https://a.example/1.png', prompt: SCENES }],
     ],
     [
       'lines of a batch of OpenAI',

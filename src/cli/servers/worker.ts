@@ -20,7 +20,7 @@ import {
   tellStack,
   untilStackIsGone,
 } from '../../temporal/embedded/stack-channel.ts';
-import { plural, span } from '../../options/text/printed-numbers.ts';
+import { plural } from '../../options/text/printed-numbers.ts';
 
 const REPORT_MS = 250;
 /** The embedded servers may first download Temporal; they end this process when they give up. */
@@ -98,7 +98,7 @@ async function serveTerminal(
   const hasEnded = await running.stop();
   if (!hasEnded) {
     const left = running.onWire();
-    const after = `after ${span(config.member.drainMs / 1_000)} (RUNSHEET_DRAIN_SECONDS)`;
+    const after = `after ${config.member.drainMs / 1_000} s (RUNSHEET_DRAIN_SECONDS)`;
     printer.notice(
       left > 0
         ? `${plural(left, 'request')} without an answer ${after}: unconfirmed`
