@@ -71,6 +71,7 @@ type NamedRow = {
 
 /** The file name of a row, without extension; '' if none of its values can be part of a name. */
 function nameFrom(template: NameTemplate, { row, key, cellOf }: NamedRow): string {
+  if (template === BY_KEY && SIMPLE.test(key) && !RESERVED_BY_WINDOWS.test(key)) return key;
   const texts = template.map((part) => {
     if ('text' in part) return { text: part.text, isFixed: true };
     const { value } = part;
@@ -85,6 +86,9 @@ function nameFrom(template: NameTemplate, { row, key, cellOf }: NamedRow): strin
   const name = cutTo(safe(whole).replace(EXTENSION, ''), NAME_BYTES).replace(EDGES, '');
   return RESERVED_BY_WINDOWS.test(name) ? `_${name}` : name;
 }
+
+/** A key that every file system takes as it stands. */
+const SIMPLE = /^\w{1,60}$/;
 
 /** Letters and numbers of all languages, and signs that mean nothing to file systems, addresses and lists of paths. */
 const safe = (text: string) => text.normalize('NFC').replaceAll(/[^\p{L}\p{M}\p{N}._+=@,()-]+/gu, '-');
@@ -116,7 +120,12 @@ export function cutTo(text: string, most: number, lengthOf: (text: string) => nu
 }
 
 /** Folds names that a file system may treat as equal. */
-const folded = (name: string): string => name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+const folded = (name: string): string =>
+  ASCII.test(name)
+    ? name.toLowerCase()
+    : name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+
+const ASCII = /^[ -~]*$/;
 
 /** Suffix of generated names. */
 const GENERATED = /-[0-9a-f]{16}$/;
@@ -171,7 +180,7 @@ export class RowFileNames {
 
   /** Notes the name of a row that the batch has. */
   keep({ row, key, name = fileName(key) }: { row: number; key: string; name?: string }): void {
-    this.#names.sight(fingerprint(folded(name)), row);
+    this.#names.sightText(folded(name), row);
   }
 
   /** The name of the row, absent if it follows from the key alone; or why the user's template gives none. */
@@ -199,7 +208,7 @@ export class RowFileNames {
   }
 
   #sight(name: string, { row }: NamedRow): { readonly nth: number; readonly firstRow: number } {
-    return this.#names.sight(fingerprint(folded(name)), row);
+    return this.#names.sightText(folded(name), row);
   }
 
   /** The column to point at, if a name is wrong. */

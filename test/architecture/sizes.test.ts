@@ -3,7 +3,7 @@ import { sizesOf } from './sizes.ts';
 
 /** Sizes may shrink. A change that needs a larger one says why in its commit. */
 const MOST = {
-  'lines of the product': 107_412,
+  'lines of the product': 107_436,
   'lines that runsheet prints': 60,
   'lines of run --help': 45,
   'flags of run': 92,

@@ -178,3 +178,14 @@ describe('the files of a row', () => {
     expect(outputStem(outputNames(2_000, row, 'after-1'), 2)).toBe('outputs/00002/SKU-0017~after-1~2');
   });
 });
+
+it.each(['r1', 'Fox_2', '_x', '007', 'a'.repeat(60)])(
+  'a plain key names its file as a template of the key does: %s',
+  (key) => {
+    const row = { row: 1, key, cellOf: () => '' };
+    const [byKey, byTemplate] = [undefined, '{key}'].map((chosen) =>
+      new RowFileNames(chosen, HEADER).nameOf(row),
+    );
+    expect(byKey).toEqual(byTemplate);
+  },
+);

@@ -166,3 +166,10 @@ describe('the folder of a key', () => {
     );
   });
 });
+
+it('a table of texts takes no two of them for one, and knows each again', () => {
+  const table = new KeyTable();
+  const texts = Array.from({ length: 200_000 }, (_, at) => `r${at}`);
+  expect(texts.filter((text, at) => table.sightText(text, at + 1).nth !== 1)).toEqual([]);
+  expect(table.sightText('r7', 200_001)).toEqual({ nth: 2, firstRow: 8 });
+});

@@ -5,7 +5,7 @@ import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv-parser.ts';
 import { isWithoutInput, repeatsHeader, sentColumns, templatedColumns, withCells } from '../empty-rows.ts';
 import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
-import { fingerprint, isKey, KeyTable } from '../row-keys.ts';
+import { isKey, KeyTable } from '../row-keys.ts';
 import { isNumeric, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
 import { haveTotal, isTotal } from '../total-text.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
@@ -318,11 +318,11 @@ export class Survey {
   /** Whether a cell is a word for totals, and no other text would be sent. */
   #isTotals(cells: readonly string[]): boolean {
     const isNothing = (text: string): boolean => text.trim() === '' || isTotal(text);
+    // Most rows have a text, which says sooner than a search for words that they are no totals.
     return (
-      haveTotal(cells) &&
       this.#mapped.every(
         ({ column, kind }) => isSum(cells[column] ?? '', kind) || isNothing(cells[column] ?? ''),
-      )
+      ) && haveTotal(cells)
     );
   }
 
@@ -334,7 +334,7 @@ export class Survey {
       if (text.trim() === '') this.names.set(name, { empty: this.rows });
       else if (!isKey(text)) this.names.set(name, { unfit: this.rows });
       else {
-        const { nth, firstRow } = table.sight(fingerprint(text), this.rows);
+        const { nth, firstRow } = table.sightText(text, this.rows);
         if (nth > 1) this.names.set(name, { repeated: { first: firstRow, again: this.rows } });
       }
     }
