@@ -113,7 +113,7 @@ describe('doctor --cluster', () => {
 
   it('names a member with batches in another place', async () => {
     const odd = await another({ RUNSHEET_OUT: stage.path('elsewhere') });
-    expect(await faults(/another place/)).toMatchObject([
+    expect(await faults(/keeps its batches in/)).toMatchObject([
       {
         part: expect.stringMatching(nameOf(odd)),
         hint: expect.stringContaining(`RUNSHEET_OUT=${stage.path('batches')} runsheet worker`),
@@ -123,7 +123,7 @@ describe('doctor --cluster', () => {
 
   it('names a member with another payload key', async () => {
     const odd = await another({ RUNSHEET_PAYLOAD_KEY: 'ab'.repeat(32) });
-    const checks = await faults(/other payload keys/);
+    const checks = await faults(/payload keys that differ/);
     expect(checks.find(({ part }) => part === 'payload keys')?.message).toContain(`${odd.child.pid}@`);
   });
 
