@@ -29,8 +29,8 @@ export function withWholeNumbers(backend: Backend): Backend {
     },
     submit: async (run, work) => wholeAnswer(await backend.submit(run, work)),
     async poll(runs) {
-      const seen = await backend.poll(runs);
-      return new Map([...seen].map(([id, state]) => [id, wholeSeen(state)]));
+      const states = await backend.poll(runs);
+      return new Map([...states].map(([id, state]) => [id, wholeSeen(state)]));
     },
     ...(listen && { listen: (on) => listen((event) => on(wholeEvent(event))) }),
   };

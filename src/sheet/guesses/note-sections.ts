@@ -1,6 +1,7 @@
 // Finds the lines of a list that stand below a heading of notes: advice, modifiers, unwanted words, and texts that were rejected.
 
 import { bulletIn } from '../csv/bullets.ts';
+import { isSigned } from './comment-lines.ts';
 import { NamedLines } from './named-lines.ts';
 
 const MAX_HEAD = 80;
@@ -9,15 +10,11 @@ const MAX_HEAD = 80;
 const NOTES =
   /(?<![\p{L}])(?:notes?|nota|tips?|hints?|instructions?|usage|how to|guidelines?|reminders?|modifiers?|parameters?|negative|rejected|unused|archived?|deprecated|do not use|hinweise?|tipps?|anmerkung(?:en)?|anleitung|notizen|verworfen|archiv|remarques?|conseils?|notas|consejos?|instrucciones|consigli|suggerimenti|opmerkingen)(?![\p{L}])|注意|备注|備考|提示|ヒント|メモ/iu;
 
-const isComment = (line: string): boolean => /^\s*(?:#|\/\/)/.test(line);
-
 /** Whether the line is a heading: a comment, or words of their own that end with a colon or are bold. */
 function isHead(line: string): boolean {
   const text = line.trim();
   if (text.length > MAX_HEAD || bulletIn(text) !== undefined) return false;
-  return (
-    isComment(text) || /^[^:]*:\W*$/.test(text) || /^(?:\*\*|__|=+ ?)[^*_=]+(?:\*\*|__| ?=+)$/.test(text)
-  );
+  return isSigned(text) || /^[^:]*:\W*$/.test(text) || /^(?:\*\*|__|=+ ?)[^*_=]+(?:\*\*|__| ?=+)$/.test(text);
 }
 
 type Section = { readonly heading: string; readonly isComment: boolean; readonly lines: NamedLines };
@@ -34,7 +31,7 @@ export class NoteSections {
     this.#last = number;
     if (isHead(line)) {
       this.#section = NOTES.test(line)
-        ? { heading: line.trim(), isComment: isComment(line), lines: new NamedLines() }
+        ? { heading: line.trim(), isComment: isSigned(line), lines: new NamedLines() }
         : undefined;
       if (this.#section !== undefined) this.#sections.push(this.#section);
       return;
