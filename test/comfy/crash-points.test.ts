@@ -81,7 +81,7 @@ const POINTS: readonly Point[] = [
       const begun = once(gpu, 'began');
       await gpu.start();
       await begun;
-      await own.until(id, ({ started_at }) => started_at !== first.started_at);
+      await own.until(id, (run) => isRunning(run) && run.started_at !== first.started_at);
       await gpu.kill();
       await gpu.start();
     },
